@@ -107,7 +107,7 @@ func checkTrace(t *testing.T, trace []TraceLine, r *Result) {
 		if sampling.Drawn {
 			evidence = r.Posterior.LogEvidence[i]
 		}
-		if l.Progress != 1 || float64(l.LogZ) != evidence || !sampling.Path.Batches() && l.Lambda != 1 {
+		if l.Progress != 1 || float64(l.LogZ) != evidence || !sampling.Path.Traits().Batches && l.Lambda != 1 {
 			t.Errorf("island %d ends at progress %v, λ %v, log Z %v; posterior has %v", i, l.Progress, l.Lambda, l.LogZ, r.Posterior.LogEvidence[i])
 		}
 	}

@@ -37,7 +37,7 @@ func (f Flat) check() error {
 	switch start := f.Start.(type) {
 	case nil:
 		return errors.New("a flat prior needs a Start: a proper prior from which particles are drawn")
-	case interface{ Given() []string }:
+	case Dependent:
 		return errors.New("the Start of a flat prior must not depend on other parameters")
 	case Flat:
 		return errors.New("the Start of a flat prior must be proper")

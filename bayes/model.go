@@ -105,10 +105,10 @@ func (m *Model) add(p Parameter, seen map[string]bool, numbers map[string]int) e
 	}
 	c := component{prior: p.Prior}
 	c.lower, c.upper = p.Prior.Support()
-	if prior, ok := p.Prior.(interface{ Improper() bool }); ok {
+	if prior, ok := p.Prior.(Improper); ok {
 		c.improper = prior.Improper()
 	}
-	if prior, ok := p.Prior.(interface{ Given() []string }); ok {
+	if prior, ok := p.Prior.(Dependent); ok {
 		for _, name := range prior.Given() {
 			i, ok := numbers[name]
 			if !ok {
@@ -117,7 +117,7 @@ func (m *Model) add(p Parameter, seen map[string]bool, numbers map[string]int) e
 			c.given = append(c.given, i)
 		}
 	}
-	if prior, ok := p.Prior.(interface{ Positive() []string }); ok {
+	if prior, ok := p.Prior.(scaler); ok {
 		for _, name := range prior.Positive() {
 			if m.components[numbers[name]].lower < 0 {
 				return fmt.Errorf("its prior takes %q for a standard deviation, and that may be negative: give it a positive prior, such as HalfNormal", name)

@@ -7,13 +7,8 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// Prior is the prior distribution of a parameter. It must be safe for concurrent use. A program may have its own.
-//
-// A Prior may also have these methods, which a model uses if they are there:
-//
-//	Given() []string                names of the parameters on which it depends: numbers that stand before its own parameter
-//	Gaussian() (mean, sd float64)   says that the unconstrained coordinate has the distribution N(mean, sd²); sd 0: it has not
-//	Improper() bool                 says that the prior is 1 on its support, and that Draw and LogDensity are of its start (Flat)
+// Prior is the prior distribution of a parameter. It must be safe for concurrent use. A program may have its own. It may also be
+// Dependent, Gaussian or Improper.
 type Prior interface {
 	// Support is the open interval of the values; ends may be infinite. It must not depend on other parameters.
 	Support() (lower, upper float64)
@@ -23,6 +18,22 @@ type Prior interface {
 	// its derivative by given[k].
 	LogDensity(x float64, given, slopes []float64) float64
 }
+
+// Dependent is a Prior that depends on other parameters.
+type Dependent interface {
+	Given() []string // their names: numbers that stand before its own parameter
+}
+
+// Gaussian is a Prior that says whether the unconstrained coordinate is normal.
+type Gaussian interface {
+	Gaussian() (mean, sd float64) // the coordinate has the distribution N(mean, sd²); sd 0: it has not
+}
+
+// Improper is a Prior that may be 1 on its support, so that Draw and LogDensity are of its start (Flat).
+type Improper interface{ Improper() bool }
+
+// scaler is a Dependent that takes some of the parameters that it depends on for standard deviations.
+type scaler interface{ Positive() []string }
 
 // checker is a prior that checks its settings.
 type checker interface{ check() error }
@@ -44,7 +55,7 @@ func (m *Model) Prior() mcmc.Prior {
 
 // gaussian returns the moments of a normal coordinate; sd 0: it is not normal.
 func (c component) gaussian() (mean, sd float64) {
-	if p, ok := c.prior.(interface{ Gaussian() (mean, sd float64) }); ok {
+	if p, ok := c.prior.(Gaussian); ok {
 		return p.Gaussian()
 	}
 	return 0, 0

@@ -137,7 +137,7 @@ func TestRandomFirstLayerAsHandWritten(t *testing.T) {
 	var ends, ratios [2][]float64
 	for i, m := range []mcmc.Model{Learning{model}.At(psi), hand} {
 		target := &mcmc.Target{Model: m, Prior: prior, Lambda: 1}
-		p := mcmc.NewPopulation(particles, net.Dim(), move.Needs())
+		p := mcmc.NewPopulation(particles, net.Dim(), move.Traits().Needs)
 		for j := range particles {
 			prior.Sample(rng.Key{Seed: 7, Purpose: rng.Start, Particle: j}.Stream(), p.Theta[j*p.D:][:p.D])
 		}

@@ -57,6 +57,9 @@ func NewScaleMixture(tensors []nn.Tensor, shape, rate float64) (*ScaleMixture, e
 // Dim is the number of components.
 func (p *ScaleMixture) Dim() int { return p.searched.Dim() }
 
+// searcher is a prior whose mode is no good network, so that point estimates are searched with another.
+type searcher interface{ Searched() mcmc.Prior }
+
 // Searched is the prior with which point estimates are searched: N(0, 2/fan_in), of each layer.
 func (p *ScaleMixture) Searched() mcmc.Prior { return p.searched }
 

@@ -156,9 +156,7 @@ func (a *Anchor) Apply(prior mcmc.Prior, theta []float64) (mcmc.Prior, error) {
 	if a == nil {
 		return prior, nil
 	}
-	p, ok := prior.(interface {
-		Anchored(s float64, theta []float64) (*Normal, error)
-	})
+	p, ok := prior.(anchorable)
 	if !ok {
 		return nil, fmt.Errorf("a prior that is not normal cannot be anchored")
 	}

@@ -31,7 +31,7 @@ func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 // net.Random(), and flat on φ, whose log-density is 0 everywhere. A draw has φ of DrawShared. If every tensor is random, it is the
 // given prior. In place of a prior whose mode is no good network it takes the one that the prior names (Searched).
 func Whole(prior mcmc.Prior, net *nn.Net) mcmc.Prior {
-	if p, ok := prior.(interface{ Searched() mcmc.Prior }); ok {
+	if p, ok := prior.(searcher); ok {
 		prior = p.Searched()
 	}
 	if !net.Partly() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/ssm"
@@ -32,7 +33,7 @@ func TestWholeError(t *testing.T) {
 	for name, m := range map[string]Method{
 		"bootstrap": &Bootstrap{Particles: particles}, "auxiliary": &Auxiliary{Particles: particles}, "smcmc": &SMCMC{Particles: particles},
 	} {
-		m.(interface{ Defaults() }).Defaults()
+		m.(config.Defaulter).Defaults()
 		for what, c := range cases {
 			t.Run(name+", "+what, func(t *testing.T) {
 				t.Parallel()

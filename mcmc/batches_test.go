@@ -105,7 +105,7 @@ func TestPowerAndLikelihoodAreOneProduct(t *testing.T) {
 				break
 			}
 		}
-		if last := len(want) - 1; same(other[last].theta, want[last].theta) && same(other[last].energy, want[last].energy) && !move.Biased() {
+		if last := len(want) - 1; same(other[last].theta, want[last].theta) && same(other[last].energy, want[last].energy) && !move.Traits().Biased() {
 			t.Errorf("%s: the power makes no difference: the test has no power", name)
 		}
 	}

@@ -13,9 +13,12 @@ func (p *Population) Broken(model Model) string {
 	return ""
 }
 
+// Named is a Model with a name for every parameter.
+type Named interface{ Name(i int) string }
+
 // name returns the model's name of coordinate i, in brackets; empty if it has none.
 func name(model Model, i int) string {
-	if named, ok := model.(interface{ Name(i int) string }); ok {
+	if named, ok := model.(Named); ok {
 		return " (" + named.Name(i) + ")"
 	}
 	return ""

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
@@ -55,38 +54,9 @@ func (m Epoch) String() string {
 	return "SGHMC epochs without noise (batches of " + numeral.Grouped(strconv.Itoa(m.Batch)) + ")"
 }
 
-// Invariant is false: a weight corrects its error, or counts what the particles find.
-func (Epoch) Invariant() bool { return false }
-
-// Biased is false: see Invariant.
-func (Epoch) Biased() bool { return false }
-
-// Needs is nothing: a trajectory begins with the gradient of another mini-batch than the last one's.
-func (Epoch) Needs() Needs { return Needs{} }
-
-// Blind is true.
-func (Epoch) Blind() bool { return true }
-
-// Repeats is one move an iteration.
-func (Epoch) Repeats() Mutations { return Mutations{} }
-
-// Varies is false.
-func (Epoch) Varies() bool { return false }
-
-// Selects is false.
-func (Epoch) Selects() bool { return false }
-
-// NeedsGaussian is false.
-func (Epoch) NeedsGaussian() bool { return false }
-
-// Aim is 0: without accept/reject there is nothing to adapt to.
-func (Epoch) Aim() float64 { return 0 }
-
-// Subsample is 0: mini-batches are the move itself, and do not save gradients of another one.
-func (Epoch) Subsample() int { return 0 }
-
-// Fewest is 0.
-func (Epoch) Fewest() int { return 0 }
+// Traits say that a trajectory does not begin with a gradient that populations carry, but with that of another mini-batch than the last one's.
+// Mini-batches are the move itself, and do not save gradients of another one: an epoch of them is one evaluation.
+func (Epoch) Traits() Traits { return Traits{Corrected: ByWeight, Blind: true} }
 
 // Memory is the gradient of the particles that move at the same time; their momenta lie where other moves have those of all.
 func (m Epoch) Memory(particles, d int) (tuned, scratch int) { return 0, m.together(particles, d) * d }
@@ -100,11 +70,6 @@ func (m Epoch) ForPopulation(Mutations, bool) Move {
 	return m
 }
 
-// CheckForChains refuses the move: chains have no weights.
-func (Epoch) CheckForChains(f *config.Faults) {
-	f.Add("", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
-}
-
 // CheckForPopulation refuses nothing.
 func (Epoch) CheckForPopulation(bool, *config.Faults) {}
 
@@ -113,7 +78,14 @@ func (m Epoch) CheckForData(examples, _ int, f *config.Faults) {
 	f.If(m.Batch > examples, "batch", "want at most the %d training examples, have %d: with %d a move is one leapfrog", examples, m.Batch, examples)
 }
 
-// Findings says where a move is one leapfrog. examples is the number of examples that an iteration sees.
+// Reporter is a Move that has something to say of a run. examples is the number of examples that an iteration sees.
+type Reporter interface {
+	Findings(examples int) []finding.Finding
+}
+
+var _ Reporter = Epoch{}
+
+// Findings says where a move is one leapfrog.
 func (m Epoch) Findings(examples int) []finding.Finding {
 	if m.Batch < examples {
 		return nil
@@ -131,12 +103,6 @@ func (m Epoch) Check(f *config.Faults) {
 		f.OneOf("order", m.Order, sharedOrder, ownOrder)
 	}
 }
-
-// Evaluations is 1: an epoch's mini-batches are all examples.
-func (Epoch) Evaluations() int { return 1 }
-
-// Shortest is 1.
-func (Epoch) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
 func (m Epoch) Tuning(t *Target, _ int) ([]float64, error) {

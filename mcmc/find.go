@@ -70,7 +70,7 @@ func (m HMC) find(ctx context.Context, w *Work, t *Target, p *Population, weight
 	}
 
 	cut := func(logStep float64) bool { return m.cut(rng.Exp(logStep), now) }
-	best, err := search(l.tuning[logStep], m.Aim(), most, cut, accepted)
+	best, err := search(l.tuning[logStep], m.aim(), most, cut, accepted)
 	if err == nil {
 		if now.Left == 0 {
 			best = min(best, m.largest(l))

@@ -58,7 +58,7 @@ func TestMostCutsLongTrajectories(t *testing.T) {
 	for _, now := range []StepContext{{Left: 5000, Progress: 0.6}, at(1, 0)} {
 		m := HMC{Length: AutoLength, Most: 12}
 		length, _ := m.trajectory(now)
-		if s := m.leapfrogs(length/1e4, now); s != 12 || m.Evaluations() != 12 || !m.cut(length/13, now) || m.cut(length/11.5, now) {
+		if s := m.leapfrogs(length/1e4, now); s != 12 || m.Traits().Evaluations() != 12 || !m.cut(length/13, now) || m.cut(length/11.5, now) {
 			t.Errorf("%+v: %d leapfrogs, want 12", now, s)
 		}
 		if s := m.leapfrogs(length/6.5, now); s != 7 {
@@ -84,7 +84,7 @@ func TestStepsArrive(t *testing.T) {
 			m := pairs{slices.Repeat([]float64{width}, 6), 0.3}
 			target := nearlyFlat(m)
 			target.Prior = normal{make([]float64, 6), slices.Repeat([]float64{1}, 6)}
-			p := NewPopulation(200, 6, move.Needs())
+			p := NewPopulation(200, 6, move.Traits().Needs)
 			m.draws(t, target, &p, 5)
 			before := slices.Clone(p.Theta)
 			tuning, err := move.Tuning(target, p.J)
@@ -104,7 +104,7 @@ func TestStepsArrive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			aim := move.Aim()
+			aim := move.Traits().Aim
 			if a := averageOf(out.Probability); !(a > aim-0.25 && a < min(1, aim+0.25)) {
 				t.Errorf("%v, width %v: the first move has acceptance %v, aim %v", move, width, a, aim)
 			}

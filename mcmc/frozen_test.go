@@ -52,8 +52,8 @@ func adapted(t *testing.T) map[string]Move {
 	all := map[string]Move{}
 	for name, m := range someMoves(t) {
 		faults := config.NewFaults()
-		m.CheckForChains(faults)
-		if m.Aim() != 0 && len(faults.All()) == 0 {
+		CheckForChains(m, faults)
+		if m.Traits().Aim != 0 && len(faults.All()) == 0 {
 			all[name] = m.ForChains()
 		}
 	}
@@ -79,7 +79,7 @@ func TestChainsLearnInTheFirstHalfAlone(t *testing.T) {
 		}
 		for from, until := 0, 1; until <= 4; from, until = until, until+1 { // quarters of the first half
 			first, last := c.after(float64(from)/8), c.after(float64(until)/8)
-			if m.Aim() != 0 && until < 4 && slices.Equal(c.tuning[first], c.tuning[last]) {
+			if m.Traits().Aim != 0 && until < 4 && slices.Equal(c.tuning[first], c.tuning[last]) {
 				t.Errorf("%s learns nothing from %d/8 to %d/8 of its budget", name, from, until)
 			}
 		}
@@ -115,7 +115,7 @@ func (c course) after(share float64) int {
 func TestFrozenStepsAreAverages(t *testing.T) {
 	target := &Target{Model: examples(17), Prior: prior3(), Lambda: 1}
 	for name, m := range adapted(t) {
-		if m.Aim() == 0 {
+		if m.Traits().Aim == 0 {
 			continue
 		}
 		c := chained(t, m, target, 1200, 3)

@@ -47,29 +47,22 @@ func (m HMC) String() string {
 	return "HMC"
 }
 
-// Invariant is true: accept/reject corrects the discretisation error.
-func (HMC) Invariant() bool { return true }
+// Traits say that the number of evaluations varies where S follows from a length, and so from the step that is found. Costs is S, or the
+// largest number of leapfrogs that a length is divided into: the move before which a chain ascends, once, makes more. Fewest is the budget
+// whose first window has moves enough for a scale, where S follows from a length; given leapfrogs can do with less.
+func (m HMC) Traits() Traits {
+	t := Traits{
+		Needs: Needs{Gradient: true}, Costs: cmp.Or(max(0, m.given()), max(0, m.Most), mostLeapfrogs), Repeats: m.Mutations,
+		Varies: m.given() == 0, Aim: m.aim(),
+	}
+	if !(m.Steps > 0 || m.Step > 0) {
+		t.Fewest = int(math.Ceil(fewPoints * briefMoves / windows[0]))
+	}
+	return t
+}
 
-// Biased is false.
-func (HMC) Biased() bool { return false }
-
-// Needs is the gradient.
-func (HMC) Needs() Needs { return Needs{Gradient: true} }
-
-// Repeats is Mutations.
-func (m HMC) Repeats() Mutations { return m.Mutations }
-
-// Varies is true where S follows from a length, and so from the step that is found.
-func (m HMC) Varies() bool { return m.given() == 0 }
-
-// Selects is false: S is the same for all states.
-func (HMC) Selects() bool { return false }
-
-// NeedsGaussian is false.
-func (HMC) NeedsGaussian() bool { return false }
-
-// Aim is Accept, or the default of populations, if the step size is adapted.
-func (m HMC) Aim() float64 {
+// aim is Accept, or the default of populations, if the step size is adapted.
+func (m HMC) aim() float64 {
 	switch {
 	case m.Step != 0:
 		return 0
@@ -98,18 +91,6 @@ func (m HMC) usualAim(chains bool) float64 {
 }
 
 const usualJitter = 0.2
-
-// Subsample is 0.
-func (HMC) Subsample() int { return 0 }
-
-// Fewest is the budget whose first window has moves enough for a scale, where S follows from a length. Given leapfrogs can do
-// with less.
-func (m HMC) Fewest() int {
-	if m.Steps > 0 || m.Step > 0 {
-		return 0
-	}
-	return int(math.Ceil(fewPoints * briefMoves / windows[0]))
-}
 
 // Memory is the step and the scale, and the copies of particles that trials move: five vectors each; and an ascent's of a chain.
 func (m HMC) Memory(particles, d int) (tuned, scratch int) {
@@ -159,9 +140,6 @@ func (m HMC) byLength() HMC {
 	return m
 }
 
-// CheckForChains refuses mutations.
-func (m HMC) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
-
 // CheckForPopulation refuses nothing.
 func (HMC) CheckForPopulation(bool, *config.Faults) {}
 
@@ -186,20 +164,9 @@ func (m HMC) Check(f *config.Faults) {
 	f.If(!(m.Jitter >= 0 && m.Jitter < 1), "jitter", "want 0 or a number below 1, have %.12g", m.Jitter)
 }
 
-// Evaluations is S, or the largest number of leapfrogs that a length is divided into. The move before which a chain ascends, once, makes more.
-func (m HMC) Evaluations() int {
-	if s := cmp.Or(m.given(), m.Most); s > 0 {
-		return s
-	}
-	return mostLeapfrogs
-}
-
-// Shortest is S, or the leapfrogs of a length at the step that suits D independent normals in scaled coordinates (usualStep). The
-// posterior of a network is less smooth, and its step is smaller.
+// Shortest is the leapfrogs of a length at the step that suits D independent normals in scaled coordinates (usualStep). The posterior of a
+// network is less smooth, and its step is smaller.
 func (m HMC) Shortest(d int) int {
-	if s := m.given(); s > 0 {
-		return s
-	}
 	length, most := m.trajectory(StepContext{Left: 1})
 	return divide(length, usualStep(d, 1, false), most)
 }
@@ -260,7 +227,7 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		if ascended, err = m.ascend(ctx, w, t, p, learnt, &now); err != nil {
 			return Outcome{}, err
 		}
-		learnt.advance(t, m.Aim(), now.Progress)
+		learnt.advance(t, m.aim(), now.Progress)
 	}
 	size := learnt.step()
 	steps := m.leapfrogs(size, now)
@@ -275,9 +242,9 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	out.Gradients[0] += ascended * t.Examples()
 	switch a := mean(out.Probability); {
 	case chain:
-		learnt.observe(w, p, a, m.Aim(), now.Progress)
+		learnt.observe(w, p, a, m.aim(), now.Progress)
 	case m.Step == 0:
-		learnt.tuning[logStep] = min(m.largest(learnt), learnt.tuning[logStep]+float64(0.2*(a-m.Aim())))
+		learnt.tuning[logStep] = min(m.largest(learnt), learnt.tuning[logStep]+float64(0.2*(a-m.aim())))
 	}
 	return out, nil
 }

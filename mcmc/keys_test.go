@@ -49,7 +49,7 @@ func prior3() normal { return normal{[]float64{0.5, -1, 0.2}, []float64{1, 0.7, 
 func ready(t *testing.T, m Move, target *Target, particles int) (p Population, tuning []float64) {
 	t.Helper()
 	d := target.Model.Dim()
-	p = NewPopulation(particles, d, m.Needs())
+	p = NewPopulation(particles, d, m.Traits().Needs)
 	for j := range particles {
 		s := rng.Key{Seed: 4, Purpose: rng.Synthetic, Particle: j}.Stream()
 		target.Prior.Sample(s, p.Theta[j*d:(j+1)*d])

@@ -19,35 +19,8 @@ type Metropolis struct {
 
 func (Metropolis) String() string { return "a Metropolis walk" }
 
-// Invariant is true.
-func (Metropolis) Invariant() bool { return true }
-
-// Biased is false.
-func (Metropolis) Biased() bool { return false }
-
-// Needs is nothing.
-func (Metropolis) Needs() Needs { return Needs{} }
-
-// Repeats is left to the path.
-func (Metropolis) Repeats() Mutations { return Mutations{} }
-
-// Varies is false.
-func (Metropolis) Varies() bool { return false }
-
-// Selects is false.
-func (Metropolis) Selects() bool { return false }
-
-// NeedsGaussian is false.
-func (Metropolis) NeedsGaussian() bool { return false }
-
-// Aim is 0: the step is fixed.
-func (Metropolis) Aim() float64 { return 0 }
-
-// Subsample is 0.
-func (Metropolis) Subsample() int { return 0 }
-
-// Fewest is 0.
-func (Metropolis) Fewest() int { return 0 }
+// Traits are the zero value: the step is fixed.
+func (Metropolis) Traits() Traits { return Traits{} }
 
 // Memory is nothing.
 func (Metropolis) Memory(int, int) (tuned, scratch int) { return 0, 0 }
@@ -58,9 +31,6 @@ func (m Metropolis) ForChains() Move { return m }
 // ForPopulation returns m unchanged.
 func (m Metropolis) ForPopulation(Mutations, bool) Move { return m }
 
-// CheckForChains refuses nothing.
-func (Metropolis) CheckForChains(*config.Faults) {}
-
 // CheckForPopulation refuses nothing.
 func (Metropolis) CheckForPopulation(bool, *config.Faults) {}
 
@@ -69,12 +39,6 @@ func (Metropolis) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m Metropolis) Check(f *config.Faults) { checkWalk(f, m.SD) }
-
-// Evaluations is 1.
-func (Metropolis) Evaluations() int { return 1 }
-
-// Shortest is 1.
-func (Metropolis) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
 func (m Metropolis) Tuning(*Target, int) ([]float64, error) {

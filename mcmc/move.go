@@ -11,21 +11,10 @@ import (
 )
 
 // Kernel is a Markov kernel that moves a whole population. It is a plain value: the caller keeps its tuned values and the
-// momenta of particles. A program's own move needs these methods only.
-//
-// A Kernel may also have Repeats and Varies (see Move) and Begin (see Beginner), and Blind() bool: Mutate reads none of the values
-// cached at the particles, unless to give a finite Outcome.Energy, so that they may be those of another target. With Biased (see
-// Move) it is for particles without weights. A sampler uses them if they are there.
+// momenta of particles. A program's own move needs these methods only; one that prepares for a stage is a Beginner, too.
 type Kernel interface {
-	// Needs lists the values that populations must carry.
-	Needs() Needs
-
-	// Invariant reports whether the move leaves its target invariant, as accept/reject does. If not, weights correct its
-	// error, or nothing does (Move.Biased).
-	Invariant() bool
-
-	// Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
-	Evaluations() int
+	// Traits are what the move says of itself.
+	Traits() Traits
 
 	// Tuning returns the values that the move adapts, before the first mutation: any number of them, shared by the
 	// population of the given number of particles. The caller keeps them. The error names a wrong setting, or a property that the
@@ -57,37 +46,6 @@ type Move interface {
 	// String is the move's title, as in "HMC (80 leapfrogs)".
 	String() string
 
-	// Repeats is the number of times that the move is made in one iteration of a sampler.
-	Repeats() Mutations
-
-	// Biased reports whether nothing corrects the move's error, neither accept/reject nor a weight. Its draws then have another law
-	// than the target's, populations cannot use it, and Outcome.Probability is NaN.
-	Biased() bool
-
-	// Varies reports whether the number of evaluations of a move depends on the states, or on what the move learns. Then a
-	// sampler must not choose the states that it keeps by evaluations: the states at long moves would be chosen too often.
-	Varies() bool
-
-	// Selects reports whether the cost of a move depends on the states. Then the end of a budget comes after some states more often
-	// than after others, and the last state of a chain is no draw.
-	Selects() bool
-
-	// NeedsGaussian reports whether the move works with a GaussianPrior alone.
-	NeedsGaussian() bool
-
-	// Aim is the acceptance that the step size is adapted to; 0 if the step size is fixed.
-	Aim() float64
-
-	// Subsample is the number of examples in the mini-batch for a trajectory's gradients; 0: the gradients are the target's.
-	Subsample() int
-
-	// Fewest is the least number of evaluations in which a chain learns what it must; 0: there is nothing that it must learn.
-	Fewest() int
-
-	// Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters when its
-	// step is found. Where Varies is false, it is Evaluations.
-	Shortest(d int) int
-
 	// Memory is what the move holds in addition to two populations and the momenta, in numbers of 8 bytes: for every population, the
 	// values that it tunes, and, while moves are made, its scratch memory.
 	Memory(particles, d int) (tuned, scratch int)
@@ -98,8 +56,7 @@ type Move interface {
 	ForChains() Move
 	ForPopulation(repeats Mutations, learns bool) Move
 
-	// CheckForChains notes the settings that chains cannot have, and CheckForPopulation those that populations cannot have.
-	CheckForChains(f *config.Faults)
+	// CheckForPopulation notes the settings that populations cannot have. For chains, CheckForChains is the same of all moves.
 	CheckForPopulation(learns bool, f *config.Faults)
 
 	// CheckForData notes the settings that a model of N examples and D parameters cannot have.

@@ -1,6 +1,10 @@
 package mcmc
 
-import "github.com/starling-smc/starling/internal/config"
+import (
+	"strings"
+
+	"github.com/starling-smc/starling/internal/config"
+)
 
 // Moves lists the moves that a config can name.
 var Moves = config.Table[Move]{
@@ -17,9 +21,38 @@ var Moves = config.Table[Move]{
 // MovesWhere lists the names of the moves that leave their target invariant, or of those whose errors a weight corrects.
 func MovesWhere(invariant bool) (names []string) {
 	for _, row := range Moves {
-		if row.Part.Invariant() == invariant && !row.Part.Biased() {
+		if t := row.Part.Traits(); t.Invariant() == invariant && !t.Biased() {
 			names = append(names, row.Name)
 		}
 	}
 	return names
+}
+
+// Forecaster is a Move whose number of evaluations varies, and which can say how many to expect.
+type Forecaster interface {
+	// Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters when its
+	// step is found.
+	Shortest(d int) int
+}
+
+// Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters: 1 where it varies and is
+// no Forecaster.
+func Shortest(m Move, d int) int {
+	t := m.Traits()
+	if !t.Varies {
+		return t.Evaluations()
+	}
+	if m, ok := m.(Forecaster); ok {
+		return m.Shortest(d)
+	}
+	return 1
+}
+
+// CheckForChains refuses moves, and settings of moves, that chains cannot have: they move until their budget is spent, have no weights, and
+// have one particle each.
+func CheckForChains(m Move, f *config.Faults) {
+	t := m.Traits()
+	f.If(t.Repeats != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
+	f.If(t.Corrected == ByWeight, "", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
+	f.If(t.Together, "", "moves the particles of a population apart: a chain has one")
 }

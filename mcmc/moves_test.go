@@ -59,7 +59,7 @@ func TestMovesLeaveTheTemperedTargetInvariant(t *testing.T) {
 	}
 	for name, move := range moves {
 		target, mean, variance := conjugate(d)
-		p := NewPopulation(particles, d, move.Needs())
+		p := NewPopulation(particles, d, move.Traits().Needs)
 		exact(t, target, &p, mean, variance)
 		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
@@ -172,7 +172,7 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 		want float64
 	}{{HMC{Steps: 6, Scale: None}, 0.65}, {HMC{Steps: 3, Accept: 0.8, Scale: None}, 0.8}} {
 		target, mean, variance := conjugate(12)
-		p := NewPopulation(20, 12, c.move.Needs())
+		p := NewPopulation(20, 12, c.move.Traits().Needs)
 		exact(t, target, &p, mean, variance)
 		tuning, err := c.move.Tuning(target, p.J)
 		if err != nil {
@@ -201,11 +201,11 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 func TestEveryAdaptedMove(t *testing.T) {
 	for _, row := range Moves {
 		move := row.Part
-		if move.Aim() == 0 {
+		if move.Traits().Aim == 0 {
 			continue
 		}
 		target, mean, variance := conjugate(12)
-		p := NewPopulation(20, 12, move.Needs())
+		p := NewPopulation(20, 12, move.Traits().Needs)
 		exact(t, target, &p, mean, variance)
 		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
@@ -221,12 +221,12 @@ func TestEveryAdaptedMove(t *testing.T) {
 			if k >= 500 {
 				got += averageOf(out.Probability) / 300
 			}
-			if n := out.Gradients[0] + out.Values[0]; n < 1 || n > move.Evaluations() {
-				t.Fatalf("%s: %d evaluations, at most %d are said", row.Name, n, move.Evaluations())
+			if n := out.Gradients[0] + out.Values[0]; n < 1 || n > move.Traits().Evaluations() {
+				t.Fatalf("%s: %d evaluations, at most %d are said", row.Name, n, move.Traits().Evaluations())
 			}
 		}
-		if !(math.Abs(got-move.Aim()) <= 0.01) {
-			t.Errorf("%s: acceptance %v, aim %v", row.Name, got, move.Aim())
+		if !(math.Abs(got-move.Traits().Aim) <= 0.01) {
+			t.Errorf("%s: acceptance %v, aim %v", row.Name, got, move.Traits().Aim)
 		}
 		chain, late := move.ForChains(), at(2, 800)
 		late.Progress, late.Left = 0.5, 2000
@@ -283,7 +283,7 @@ func TestDivergentProposalsAreRejectedAndCounted(t *testing.T) {
 				return 0
 			}
 			target := &Target{Model: &model{d: 1, log: log, factor: 1}, Prior: normal{[]float64{0}, []float64{10}}, Lambda: 1}
-			p := NewPopulation(6, 1, move.Needs())
+			p := NewPopulation(6, 1, move.Traits().Needs)
 			copy(p.Theta, []float64{1, -50, 1, -50, 1, -50})
 			if err := target.Evaluate(context.Background(), &p); err != nil {
 				t.Fatal(err)
@@ -331,7 +331,7 @@ func TestImpossibleStartIsLeft(t *testing.T) {
 	target := &Target{Model: &model{d: 1, log: log, factor: 1}, Prior: normal{[]float64{0}, []float64{1}}, Lambda: 0.5}
 	for name, c := range invariantCases(t) {
 		move := c.plain
-		p := NewPopulation(1, 1, move.Needs())
+		p := NewPopulation(1, 1, move.Traits().Needs)
 		p.Theta[0] = 1
 		if err := target.Evaluate(context.Background(), &p); err != nil {
 			t.Fatal(err)
@@ -369,7 +369,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 				if threads > 0 {
 					target.Pool = pool.New(threads)
 				}
-				p := NewPopulation(shape[0], d, move.Needs())
+				p := NewPopulation(shape[0], d, move.Traits().Needs)
 				rng.Key{Purpose: rng.Init}.Stream().Normals(p.Theta)
 				if err := target.Evaluate(context.Background(), &p); err != nil {
 					t.Fatal(err)
@@ -527,7 +527,7 @@ func TestInfiniteLikelihoodIsRejectedAtThePrior(t *testing.T) {
 				return 0
 			}
 			target := &Target{Model: &model{d: 1, log: log, factor: 1}, Prior: normal{[]float64{0}, []float64{10}}}
-			p := NewPopulation(1, 1, move.Needs())
+			p := NewPopulation(1, 1, move.Traits().Needs)
 			p.Theta[0] = 1
 			if err := target.Evaluate(context.Background(), &p); err != nil {
 				t.Fatal(err)

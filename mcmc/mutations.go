@@ -86,8 +86,3 @@ func def[T comparable](setting *T, value T) {
 		*setting = value
 	}
 }
-
-// checkNoMutations refuses Mutations for chains, which move until the run's budget is spent.
-func checkNoMutations(f *config.Faults, m Mutations) {
-	f.If(m != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
-}

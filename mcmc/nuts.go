@@ -33,29 +33,14 @@ const (
 
 func (NUTS) String() string { return "NUTS" }
 
-// Invariant is true.
-func (NUTS) Invariant() bool { return true }
+// Traits say that a trajectory is as long as it takes to turn back. Costs is 10 doublings, and a search for the first step
+// size: the move after which a chain ascends, once, makes more. A short warm-up leaves the scale as it is, so that no budget is too small.
+func (m NUTS) Traits() Traits {
+	return Traits{Needs: Needs{Gradient: true}, Costs: 1<<mostDoublings - 1 + mostDoublings, Varies: true, Selects: true, Aim: m.aim()}
+}
 
-// Biased is false.
-func (NUTS) Biased() bool { return false }
-
-// Varies is true: a trajectory is as long as it needs to be.
-func (NUTS) Varies() bool { return true }
-
-// Needs is the gradient.
-func (NUTS) Needs() Needs { return Needs{Gradient: true} }
-
-// Repeats is one move an iteration.
-func (NUTS) Repeats() Mutations { return Mutations{} }
-
-// Selects is true: a trajectory is as long as it takes to turn back.
-func (NUTS) Selects() bool { return true }
-
-// NeedsGaussian is false.
-func (NUTS) NeedsGaussian() bool { return false }
-
-// Aim is Accept, or its default, if the step size is adapted.
-func (m NUTS) Aim() float64 {
+// aim is Accept, or its default, if the step size is adapted.
+func (m NUTS) aim() float64 {
 	switch {
 	case m.Step != 0:
 		return 0
@@ -64,12 +49,6 @@ func (m NUTS) Aim() float64 {
 	}
 	return nutsAim
 }
-
-// Subsample is 0.
-func (NUTS) Subsample() int { return 0 }
-
-// Fewest is 0: a short warm-up leaves the scale as it is.
-func (NUTS) Fewest() int { return 0 }
 
 // Memory is the warm-up, and what a chain holds for a trajectory of 10 doublings: 11 subtrees of 5 vectors, two ends of 3, and 3
 // vectors of scratch memory; and for an ascent.
@@ -95,9 +74,6 @@ func (m NUTS) ForChains() Move {
 // ForPopulation returns m unchanged: CheckForPopulation refuses the move.
 func (m NUTS) ForPopulation(Mutations, bool) Move { return m }
 
-// CheckForChains refuses nothing.
-func (NUTS) CheckForChains(*config.Faults) {}
-
 // CheckForPopulation refuses the move: its warm-up is for one target.
 func (NUTS) CheckForPopulation(_ bool, f *config.Faults) {
 	f.Add("", "belongs to mcmc: it learns its step and scale on one target, and a population's target changes; take hmc")
@@ -111,13 +87,6 @@ func (m NUTS) Check(f *config.Faults) {
 	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
 	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)
 }
-
-// Evaluations is those of a trajectory of 10 doublings and of a search for the first step size. The move after which a chain ascends, once,
-// makes more.
-func (NUTS) Evaluations() int { return 1<<mostDoublings - 1 + mostDoublings }
-
-// Shortest is 1: a trajectory may turn back at once.
-func (NUTS) Shortest(int) int { return 1 }
 
 // Tuning returns the state of the warm-up.
 func (m NUTS) Tuning(t *Target, _ int) ([]float64, error) {
@@ -165,7 +134,7 @@ func (m NUTS) Mutate(
 		}
 	}
 	if learns {
-		u.steps().learn(mean(out.Probability), m.Aim(), nutsRelaxation)
+		u.steps().learn(mean(out.Probability), m.aim(), nutsRelaxation)
 		moved := most + searched
 		after := func(evaluations int) float64 {
 			return now.Progress + float64((1-now.Progress)*float64(evaluations)/float64(left))

@@ -27,29 +27,11 @@ type PCN struct {
 
 func (PCN) String() string { return "pCN" }
 
-// Invariant is true.
-func (PCN) Invariant() bool { return true }
+// Traits say that proposals are draws of the prior, shrunk.
+func (m PCN) Traits() Traits { return Traits{Gaussian: true, Repeats: m.Mutations, Aim: m.aim()} }
 
-// Biased is false.
-func (PCN) Biased() bool { return false }
-
-// Needs is nothing.
-func (PCN) Needs() Needs { return Needs{} }
-
-// Repeats is Mutations.
-func (m PCN) Repeats() Mutations { return m.Mutations }
-
-// Varies is false.
-func (PCN) Varies() bool { return false }
-
-// Selects is false.
-func (PCN) Selects() bool { return false }
-
-// NeedsGaussian is true: proposals are draws of the prior, shrunk.
-func (PCN) NeedsGaussian() bool { return true }
-
-// Aim is Accept, or its default, if b is adapted.
-func (m PCN) Aim() float64 {
+// aim is Accept, or its default, if b is adapted.
+func (m PCN) aim() float64 {
 	switch {
 	case m.Step != 0:
 		return 0
@@ -58,12 +40,6 @@ func (m PCN) Aim() float64 {
 	}
 	return 0.25
 }
-
-// Subsample is 0.
-func (PCN) Subsample() int { return 0 }
-
-// Fewest is 0.
-func (PCN) Fewest() int { return 0 }
 
 // Memory is what dual averaging keeps, and the copies of particles that trials move: three vectors each.
 func (m PCN) Memory(particles, d int) (tuned, scratch int) {
@@ -75,20 +51,17 @@ func (m PCN) Memory(particles, d int) (tuned, scratch int) {
 
 // ForChains adapts b to acceptance .25.
 func (m PCN) ForChains() Move {
-	def(&m.Accept, m.Aim())
+	def(&m.Accept, m.aim())
 	return m
 }
 
 // ForPopulation adapts b to acceptance .25.
 func (m PCN) ForPopulation(repeats Mutations, _ bool) Move {
-	def(&m.Accept, m.Aim())
+	def(&m.Accept, m.aim())
 	def(&m.Mutations, repeats)
 	m.Mutations.Defaults()
 	return m
 }
-
-// CheckForChains refuses mutations.
-func (m PCN) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
 
 // CheckForPopulation refuses nothing.
 func (PCN) CheckForPopulation(bool, *config.Faults) {}
@@ -101,12 +74,6 @@ func (m PCN) Check(f *config.Faults) {
 	f.If(!(m.Step >= 0 && m.Step <= 1), "step", "want a number above 0, at most 1, have %.12g", m.Step)
 	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)
 }
-
-// Evaluations is 1.
-func (PCN) Evaluations() int { return 1 }
-
-// Shortest is 1.
-func (PCN) Shortest(int) int { return 1 }
 
 // Tuning returns the numbers of dual averaging, for logit b.
 func (m PCN) Tuning(t *Target, _ int) ([]float64, error) {
@@ -139,7 +106,7 @@ func (m PCN) Begin(ctx context.Context, w *Work, t *Target, p *Population, weigh
 	if now.Left > 0 {
 		most = min(most, int(float64(now.Left)*trialShare)/trial.J)
 	}
-	best, err := search(tuning[logStep], m.Aim(), most, func(float64) bool { return false }, func(logit float64) (float64, error) {
+	best, err := search(tuning[logStep], m.aim(), most, func(float64) bool { return false }, func(logit float64) (float64, error) {
 		if err := m.propose(ctx, w.trials, t, &trial, logit, key); err != nil {
 			return 0, err
 		}
@@ -202,9 +169,9 @@ func (m PCN) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	switch a := mean(out.Probability); {
 	case m.Step != 0 || now.Progress >= WarmUp:
 	case chain:
-		steps.learn(a, m.Aim(), relaxation)
+		steps.learn(a, m.aim(), relaxation)
 	default:
-		steps[logStep] += float64(0.2 * (a - m.Aim()))
+		steps[logStep] += float64(0.2 * (a - m.aim()))
 	}
 	return out, nil
 }

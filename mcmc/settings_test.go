@@ -21,44 +21,42 @@ type moveCase struct {
 
 // facts are what a plain move answers.
 type facts struct {
-	invariant, biased, varies bool
-	needs                     Needs
-	subsample                 int
-	memory                    [2]int // of 40 particles of 2 parameters: tuned, and scratch memory
-	chain, population         Move
+	Traits
+	memory            [2]int // of 40 particles of 2 parameters: tuned, and scratch memory
+	chain, population Move
 }
 
 var moveCases = map[string]moveCase{
 	"hmc": {
 		HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, HMC{}, "HMC", facts{
-			true, false, true, Needs{Gradient: true}, 0, [2]int{7 + (1+8)*(2+4), 5 * 10 * 2},
+			Traits{Needs: Needs{Gradient: true}, Costs: 1000, Varies: true, Aim: 0.9, Fewest: 500}, [2]int{7 + (1+8)*(2+4), 5 * 10 * 2},
 			HMC{Length: AutoLength, Accept: 0.75, Jitter: 0.2}, HMC{Length: AutoLength, Accept: 0.9, Jitter: 0.2, Mutations: Mutations{Count: 7}},
 		},
 	},
 	"pcn": {
 		PCN{Step: 0.7}, PCN{}, "pCN",
-		facts{true, false, false, Needs{}, 0, [2]int{averagingNumbers, 3 * 10 * 2}, PCN{Accept: 0.25}, PCN{Accept: 0.25, Mutations: Mutations{Count: 7}}},
+		facts{Traits{Gaussian: true, Aim: 0.25}, [2]int{averagingNumbers, 3 * 10 * 2}, PCN{Accept: 0.25}, PCN{Accept: 0.25, Mutations: Mutations{Count: 7}}},
 	},
 	"nuts": {
-		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{true, false, true, Needs{Gradient: true}, 0, [2]int{22, 168}, NUTS{Accept: 0.8}, NUTS{}},
+		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{Traits{Needs: Needs{Gradient: true}, Costs: 1033, Varies: true, Selects: true, Aim: 0.8}, [2]int{22, 168}, NUTS{Accept: 0.8}, NUTS{}},
 	},
 	"leapfrog": {
 		Unadjusted{Steps: 2, Step: 0.01}, Unadjusted{Step: 0.1}, "unadjusted Langevin dynamics",
-		facts{false, false, false, Needs{Gradient: true}, 0, [2]int{1, 0}, Unadjusted{Step: 0.1}, Unadjusted{Steps: 3, Step: 0.1}},
+		facts{Traits{Corrected: ByWeight, Needs: Needs{Gradient: true}}, [2]int{1, 0}, Unadjusted{Step: 0.1}, Unadjusted{Steps: 3, Step: 0.1}},
 	},
 	"epoch": {
 		Epoch{Batch: 1, Step: 0.01}, Epoch{Batch: 7, Step: 0.1}, "SGHMC epochs without noise (batches of 7)",
-		facts{false, false, false, Needs{}, 0, [2]int{0, 40 * 2}, Epoch{Batch: 7, Step: 0.1}, Epoch{Batch: 7, Step: 0.1, Order: sharedOrder}},
+		facts{Traits{Corrected: ByWeight, Blind: true}, [2]int{0, 40 * 2}, Epoch{Batch: 7, Step: 0.1}, Epoch{Batch: 7, Step: 0.1, Order: sharedOrder}},
 	},
 	"sghmc": {
 		SGHMC{Batch: 1, Step: 0.1, Friction: 0.5}, SGHMC{Batch: 7, Step: 0.1}, "SGHMC (batches of 7 examples)", facts{
-			false, true, false, Needs{Momentum: true}, 7, [2]int{}, SGHMC{Batch: 7, Step: 0.1, Friction: 0.1}, SGHMC{Batch: 7, Step: 0.1},
+			Traits{Corrected: ByNothing, Needs: Needs{Momentum: true}, Blind: true, Subsample: 7}, [2]int{}, SGHMC{Batch: 7, Step: 0.1, Friction: 0.1}, SGHMC{Batch: 7, Step: 0.1},
 		},
 	},
-	"walk": {Walk{SD: 0.5}, Walk{SD: 0.1}, "a random walk", facts{false, false, false, Needs{}, 0, [2]int{}, Walk{SD: 0.1}, Walk{SD: 0.1}}},
+	"walk": {Walk{SD: 0.5}, Walk{SD: 0.1}, "a random walk", facts{Traits{Corrected: ByWeight, Blind: true}, [2]int{}, Walk{SD: 0.1}, Walk{SD: 0.1}}},
 	"metropolis": {
 		Metropolis{SD: 0.7}, Metropolis{SD: 0.1}, "a Metropolis walk",
-		facts{true, false, false, Needs{}, 0, [2]int{}, Metropolis{SD: 0.1}, Metropolis{SD: 0.1}},
+		facts{Traits{}, [2]int{}, Metropolis{SD: 0.1}, Metropolis{SD: 0.1}},
 	},
 }
 
@@ -81,7 +79,7 @@ func invariantCases(t *testing.T) map[string]moveCase {
 	t.Helper()
 	cases := map[string]moveCase{}
 	for _, row := range Moves {
-		if c, ok := caseOf(t, row.Name); ok && c.invariant {
+		if c, ok := caseOf(t, row.Name); ok && c.Invariant() {
 			cases[row.Name] = c
 		}
 	}
@@ -96,13 +94,13 @@ func TestEveryMoveAnswers(t *testing.T) {
 			continue
 		}
 		m := c.plain
-		got := facts{m.Invariant(), m.Biased(), m.Varies(), m.Needs(), m.Subsample(), memory(m), m.ForChains(), m.ForPopulation(Mutations{Count: 7}, false)}
+		got := facts{m.Traits(), memory(m), m.ForChains(), m.ForPopulation(Mutations{Count: 7}, false)}
 		if !reflect.DeepEqual(got, c.facts) || m.String() != c.title {
 			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, m, got, c.title, c.facts)
 		}
 		bare := &Target{Model: &model{d: 2}, Prior: factorPrior{d: 2}, Lambda: 1}
-		if _, err := c.bold.Tuning(bare, 1); (err != nil) != m.NeedsGaussian() {
-			t.Errorf("%s needs a Gaussian prior: %v; without one: %v", row.Name, m.NeedsGaussian(), err)
+		if _, err := c.bold.Tuning(bare, 1); (err != nil) != m.Traits().Gaussian {
+			t.Errorf("%s needs a Gaussian prior: %v; without one: %v", row.Name, m.Traits().Gaussian, err)
 		}
 		if name := Moves.Name(m); name != row.Name {
 			t.Errorf("the table calls %s %q", row.Name, name)
@@ -152,7 +150,7 @@ func TestAim(t *testing.T) {
 		{HMC{}, 0.9}, {HMC{Steps: 1}, 0.574}, {HMC{Steps: 2}, 0.65}, {HMC{Accept: 0.8}, 0.8}, {HMC{Step: 1, Accept: 0.8}, 0},
 		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0}, {Walk{SD: 1}, 0}, {Epoch{Batch: 1, Step: 1}, 0}, {Metropolis{SD: 1}, 0}, {SGHMC{Batch: 1, Step: 1}, 0},
 	} {
-		if got := c.move.Aim(); got != c.want {
+		if got := c.move.Traits().Aim; got != c.want {
 			t.Errorf("%+v aims at %v, want %v", c.move, got, c.want)
 		}
 	}
@@ -174,8 +172,8 @@ func TestTitles(t *testing.T) {
 			t.Errorf("title %q, want %q", got, want)
 		}
 	}
-	if m := (Unadjusted{Gradient: &MiniBatch{7}}); m.Needs().Gradient || memory(m) != [2]int{1, 2 * 40 * 2} || m.Subsample() != 7 {
-		t.Errorf("a trajectory with gradients of its own needs %+v, %d numbers and %d examples", m.Needs(), memory(m), m.Subsample())
+	if m := (Unadjusted{Gradient: &MiniBatch{7}}); m.Traits().Needs.Gradient || memory(m) != [2]int{1, 2 * 40 * 2} || m.Traits().Subsample != 7 {
+		t.Errorf("a trajectory with gradients of its own needs %+v, %d numbers and %d examples", m.Traits().Needs, memory(m), m.Traits().Subsample)
 	}
 }
 
@@ -192,7 +190,7 @@ func TestChainsRefuse(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if !c.invariant && !c.biased {
+		if c.Corrected == ByWeight {
 			cases = append(cases, refusal{c.plain, "move", "belongs to smc, whose weights correct its errors: chains need " + strings.Join(MovesWhere(true), " or ")})
 			continue
 		}
@@ -205,7 +203,7 @@ func TestChainsRefuse(t *testing.T) {
 	}
 	for _, c := range cases {
 		f := config.NewFaults()
-		c.move.CheckForChains(f.In("move"))
+		CheckForChains(c.move, f.In("move"))
 		switch all := f.All(); {
 		case c.want == "" && len(all) > 0 || c.want != "" && len(all) != 1:
 			t.Errorf("%+v has faults %+v", c.move, all)
@@ -231,12 +229,12 @@ func repeated(m Move, often Mutations) (out Move, ok bool) {
 func TestRepeats(t *testing.T) {
 	for _, row := range Moves {
 		c, _ := caseOf(t, row.Name)
-		if got := c.plain.Repeats(); got != (Mutations{}) {
+		if got := c.plain.Traits().Repeats; got != (Mutations{}) {
 			t.Errorf("%s is repeated: %+v", row.Name, got)
 		}
 		often := Mutations{Eta: 0.1, Max: 7}
-		if m, ok := repeated(c.plain, often); ok && m.Repeats() != often {
-			t.Errorf("%s with mutations %+v is repeated: %+v", row.Name, often, m.Repeats())
+		if m, ok := repeated(c.plain, often); ok && m.Traits().Repeats != often {
+			t.Errorf("%s with mutations %+v is repeated: %+v", row.Name, often, m.Traits().Repeats)
 		}
 	}
 }
@@ -287,7 +285,7 @@ func TestMovesWhere(t *testing.T) {
 	for _, invariant := range []bool{true, false} {
 		var want []string
 		for _, name := range Moves.Names() {
-			if c := moveCases[name]; c.invariant == invariant && !c.biased {
+			if c := moveCases[name]; c.Invariant() == invariant && !c.Biased() {
 				want = append(want, name)
 			}
 		}

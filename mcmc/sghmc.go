@@ -53,38 +53,10 @@ func (m SGHMC) String() string {
 	return "SGHMC (batches of " + numeral.Grouped(strconv.Itoa(m.Batch)) + " examples)"
 }
 
-// Invariant is false.
-func (SGHMC) Invariant() bool { return false }
-
-// Biased is true.
-func (SGHMC) Biased() bool { return true }
-
-// Needs is the momentum.
-func (SGHMC) Needs() Needs { return Needs{Momentum: true} }
-
-// Repeats is one move an iteration.
-func (SGHMC) Repeats() Mutations { return Mutations{} }
-
-// Blind is true.
-func (SGHMC) Blind() bool { return true }
-
-// Varies is false.
-func (SGHMC) Varies() bool { return false }
-
-// Selects is false.
-func (SGHMC) Selects() bool { return false }
-
-// NeedsGaussian is false.
-func (SGHMC) NeedsGaussian() bool { return false }
-
-// Aim is 0: without accept or reject there is nothing to adapt to.
-func (SGHMC) Aim() float64 { return 0 }
-
-// Subsample is Batch.
-func (m SGHMC) Subsample() int { return m.Batch }
-
-// Fewest is 0.
-func (SGHMC) Fewest() int { return 0 }
+// Traits say that nothing corrects the move, and that its gradients are those of mini-batches, of which an epoch has all examples.
+func (m SGHMC) Traits() Traits {
+	return Traits{Corrected: ByNothing, Needs: Needs{Momentum: true}, Blind: true, Subsample: m.Batch}
+}
 
 // Memory is nothing: gradients lie where other moves have their momenta.
 func (SGHMC) Memory(int, int) (tuned, scratch int) { return 0, 0 }
@@ -97,9 +69,6 @@ func (m SGHMC) ForChains() Move {
 
 // ForPopulation returns m unchanged: CheckForPopulation refuses the move.
 func (m SGHMC) ForPopulation(Mutations, bool) Move { return m }
-
-// CheckForChains refuses nothing.
-func (SGHMC) CheckForChains(*config.Faults) {}
 
 // CheckForPopulation refuses the move: it has no weight.
 func (SGHMC) CheckForPopulation(_ bool, f *config.Faults) {
@@ -117,12 +86,6 @@ func (m SGHMC) Check(f *config.Faults) {
 	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
 	f.If(!(m.Friction >= 0 && m.Friction <= 1), "friction", "want a number above 0, at most 1, have %.12g", m.Friction)
 }
-
-// Evaluations is 1: an epoch's mini-batches are all examples.
-func (SGHMC) Evaluations() int { return 1 }
-
-// Shortest is 1.
-func (SGHMC) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
 func (m SGHMC) Tuning(t *Target, _ int) ([]float64, error) {

@@ -67,7 +67,7 @@ func TestSGHMCHasItsMoments(t *testing.T) {
 	bound := 5.6 / math.Sqrt(float64(particles))
 	for _, move := range []SGHMC{{1, 0.4, 0.3}, {1, 0.2, 0.3}, {1, 0.4, 1}} {
 		target, mean, variance := conjugate(d)
-		p := NewPopulation(particles, d, move.Needs())
+		p := NewPopulation(particles, d, move.Traits().Needs)
 		exact(t, target, &p, mean, variance)
 		rng.Key{Seed: 1, Purpose: rng.Init}.Stream().Normals(p.Momentum)
 		var w Work
@@ -103,7 +103,7 @@ func TestSGHMCWithoutNoiseIsSGD(t *testing.T) {
 	const n, epochs = 23, 3
 	for _, move := range []SGHMC{{n, 0.013, 0.1}, {7, 0.013, 0.1}, {4, 0.0031, 0.37}, {1, 0.0031, 1}} {
 		target := &Target{Model: rowsModel{n}, Prior: unit(1), Lambda: 0.7}
-		p := NewPopulation(3, 1, move.Needs())
+		p := NewPopulation(3, 1, move.Traits().Needs)
 		rng.Key{Seed: 1}.Stream().Normals(p.Theta)
 		theta, moments := slices.Clone(p.Theta), make([]nn.Moments, p.J)
 		var w Work
@@ -152,7 +152,7 @@ func TestSGHMCByHand(t *testing.T) {
 		"all examples": {Model: rowsModel{n}, Prior: unit(1), Lambda: 1},
 		"some of them": {Model: rowsModel{30}, Prior: unit(1), Lambda: 0.4, Rows: []int32{29, 3, 17, 22, 8, 13, 27, 5, 11, 24, 19, 1}},
 	} {
-		p := NewPopulation(particles, 1, move.Needs())
+		p := NewPopulation(particles, 1, move.Traits().Needs)
 		rng.Key{Seed: 9}.Stream().Normals(p.Theta)
 		x, v := slices.Clone(p.Theta), make([]float64, particles)
 		var w Work
@@ -246,7 +246,7 @@ func (m *listing) LogLik(ctx context.Context, rows []int32, theta, ll, grad []fl
 // The first velocities have the variance η: a sampler draws momenta from N(0, 1), and Begin scales them. Positions stay.
 func TestSGHMCBegins(t *testing.T) {
 	move := SGHMC{Batch: 1, Step: 0.04, Friction: 0.2}
-	p := NewPopulation(2, 2, move.Needs())
+	p := NewPopulation(2, 2, move.Traits().Needs)
 	copy(p.Momentum, []float64{1, -2, 0, 0.5})
 	if trials, err := move.Begin(context.Background(), new(Work), nil, &p, nil, nil, StepContext{}); err != nil || trials != (Trials{}) {
 		t.Errorf("trials %+v, error %v", trials, err)

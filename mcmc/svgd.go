@@ -47,38 +47,8 @@ const svgdBlock, svgdChunk = 8, 512
 
 func (SVGD) String() string { return "SVGD" }
 
-// Invariant is false.
-func (SVGD) Invariant() bool { return false }
-
-// Biased is true: no weight corrects it.
-func (SVGD) Biased() bool { return true }
-
-// Needs is nothing: gradients lie where other moves have their momenta.
-func (SVGD) Needs() Needs { return Needs{} }
-
-// Blind is true: the move evaluates its gradients itself.
-func (SVGD) Blind() bool { return true }
-
-// Repeats is one move an iteration.
-func (SVGD) Repeats() Mutations { return Mutations{} }
-
-// Varies is false.
-func (SVGD) Varies() bool { return false }
-
-// Selects is false.
-func (SVGD) Selects() bool { return false }
-
-// NeedsGaussian is false.
-func (SVGD) NeedsGaussian() bool { return false }
-
-// Aim is 0.
-func (SVGD) Aim() float64 { return 0 }
-
-// Subsample is 0: a path gives the mini-batches.
-func (SVGD) Subsample() int { return 0 }
-
-// Fewest is 0.
-func (SVGD) Fewest() int { return 0 }
+// Traits say that the particles move together. Gradients, which the move evaluates itself, lie where other moves have their momenta.
+func (SVGD) Traits() Traits { return Traits{Corrected: ByNothing, Blind: true, Together: true} }
 
 // ForChains returns m unchanged: CheckForChains refuses the move.
 func (m SVGD) ForChains() Move { return m }
@@ -86,22 +56,11 @@ func (m SVGD) ForChains() Move { return m }
 // ForPopulation returns m unchanged.
 func (m SVGD) ForPopulation(Mutations, bool) Move { return m }
 
-// CheckForChains refuses the move.
-func (SVGD) CheckForChains(f *config.Faults) {
-	f.Add("", "moves the particles of a population apart: a chain has one")
-}
-
 // CheckForPopulation refuses nothing.
 func (SVGD) CheckForPopulation(bool, *config.Faults) {}
 
 // CheckForData refuses nothing.
 func (SVGD) CheckForData(int, int, *config.Faults) {}
-
-// Evaluations is 1.
-func (SVGD) Evaluations() int { return 1 }
-
-// Shortest is 1.
-func (SVGD) Shortest(int) int { return 1 }
 
 // Memory is what the move holds in addition to two populations and the momenta, as Move.Memory: what it learns of each coordinate if
 // the rate is found; the kernel, and distances in order.

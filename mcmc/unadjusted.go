@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
@@ -85,7 +84,7 @@ func (m Unadjusted) String() string {
 	if m.Steps > 1 {
 		title = fmt.Sprintf("unadjusted HMC (%d leapfrogs)", m.Steps)
 	}
-	switch n := m.Subsample(); n {
+	switch n := m.subsample(); n {
 	case 0:
 		return title
 	case 1:
@@ -95,44 +94,23 @@ func (m Unadjusted) String() string {
 	}
 }
 
-// Invariant is false: a weight corrects the discretisation error.
-func (Unadjusted) Invariant() bool { return false }
+// Traits say that populations carry the gradient, unless trajectories use those of mini-batches.
+func (m Unadjusted) Traits() Traits {
+	n := m.subsample()
+	return Traits{Corrected: ByWeight, Needs: Needs{Gradient: n == 0}, Costs: m.Steps, Subsample: n}
+}
 
-// Biased is false: see Invariant.
-func (Unadjusted) Biased() bool { return false }
-
-// Needs is the gradient, unless trajectories use mini-batch gradients.
-func (m Unadjusted) Needs() Needs { return Needs{Gradient: m.Subsample() == 0} }
-
-// Repeats is one move an iteration.
-func (Unadjusted) Repeats() Mutations { return Mutations{} }
-
-// Varies is false.
-func (Unadjusted) Varies() bool { return false }
-
-// Selects is false.
-func (Unadjusted) Selects() bool { return false }
-
-// NeedsGaussian is false.
-func (Unadjusted) NeedsGaussian() bool { return false }
-
-// Aim is 0: without accept/reject there is nothing to adapt to.
-func (Unadjusted) Aim() float64 { return 0 }
-
-// Subsample is n.
-func (m Unadjusted) Subsample() int {
+// subsample is n of the mini-batches; 0 where there are none.
+func (m Unadjusted) subsample() int {
 	if m.Gradient == nil {
 		return 0
 	}
 	return m.Gradient.Batch
 }
 
-// Fewest is 0.
-func (Unadjusted) Fewest() int { return 0 }
-
 // Memory is the parameters and gradients of the particles on trajectories with mini-batch gradients.
 func (m Unadjusted) Memory(particles, d int) (tuned, scratch int) {
-	if m.Subsample() > 0 {
+	if m.subsample() > 0 {
 		scratch = 2 * particles * d
 	}
 	return 1, scratch
@@ -148,11 +126,6 @@ func (m Unadjusted) ForPopulation(_ Mutations, learns bool) Move {
 		def(&m.Step, AutoStep)
 	}
 	return m
-}
-
-// CheckForChains refuses the move: chains have no weights.
-func (Unadjusted) CheckForChains(f *config.Faults) {
-	f.Add("", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
 }
 
 // CheckForPopulation refuses a step by rule where nothing is learned: targets of data annealing are not scaled to N examples.
@@ -176,18 +149,12 @@ func (b MiniBatch) Check(f *config.Faults) {
 	f.If(b.Batch < 0, "batch", "want at least 1, have %d", b.Batch)
 }
 
-// Evaluations is S.
-func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
-
-// Shortest is Evaluations.
-func (m Unadjusted) Shortest(int) int { return m.Evaluations() }
-
 // Tuning returns log h, which is not adapted.
 func (m Unadjusted) Tuning(t *Target, _ int) ([]float64, error) {
 	err := config.Check(m)
-	if err == nil && m.Subsample() > 0 && t.Annealed != nil {
+	if err == nil && m.subsample() > 0 && t.Annealed != nil {
 		err = fmt.Errorf("mini-batch gradients of %d examples cannot be used where examples have different powers: leave them out, "+
-			"or take a path that anneals no examples in", m.Subsample())
+			"or take a path that anneals no examples in", m.subsample())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("unadjusted dynamics: %w", err)

@@ -208,7 +208,7 @@ func TestStepsByRule(t *testing.T) {
 			var ends [2]Population
 			for i, h := range []float64{rule, number} {
 				move := Unadjusted{Steps: 2, Step: h, Gradient: gradient}
-				p := NewPopulation(particles, d, move.Needs())
+				p := NewPopulation(particles, d, move.Traits().Needs)
 				rng.Key{Seed: 1}.Stream().Normals(p.Theta)
 				if err := target.Evaluate(context.Background(), &p); err != nil {
 					t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
@@ -25,38 +24,8 @@ type Walk struct {
 
 func (Walk) String() string { return "a random walk" }
 
-// Invariant is false: a weight corrects it.
-func (Walk) Invariant() bool { return false }
-
-// Biased is false: see Invariant.
-func (Walk) Biased() bool { return false }
-
-// Needs is nothing.
-func (Walk) Needs() Needs { return Needs{} }
-
-// Blind is true: the walk does not look where it is.
-func (Walk) Blind() bool { return true }
-
-// Repeats is one move an iteration.
-func (Walk) Repeats() Mutations { return Mutations{} }
-
-// Varies is false.
-func (Walk) Varies() bool { return false }
-
-// Selects is false.
-func (Walk) Selects() bool { return false }
-
-// NeedsGaussian is false.
-func (Walk) NeedsGaussian() bool { return false }
-
-// Aim is 0: without accept/reject there is nothing to adapt to.
-func (Walk) Aim() float64 { return 0 }
-
-// Subsample is 0.
-func (Walk) Subsample() int { return 0 }
-
-// Fewest is 0.
-func (Walk) Fewest() int { return 0 }
+// Traits say that the walk does not look where it is.
+func (Walk) Traits() Traits { return Traits{Corrected: ByWeight, Blind: true} }
 
 // Memory is nothing.
 func (Walk) Memory(int, int) (tuned, scratch int) { return 0, 0 }
@@ -67,11 +36,6 @@ func (m Walk) ForChains() Move { return m }
 // ForPopulation returns m unchanged.
 func (m Walk) ForPopulation(Mutations, bool) Move { return m }
 
-// CheckForChains refuses the move: chains have no weights.
-func (Walk) CheckForChains(f *config.Faults) {
-	f.Add("", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
-}
-
 // CheckForPopulation refuses nothing.
 func (Walk) CheckForPopulation(bool, *config.Faults) {}
 
@@ -80,12 +44,6 @@ func (Walk) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m Walk) Check(f *config.Faults) { checkWalk(f, m.SD) }
-
-// Evaluations is 1.
-func (Walk) Evaluations() int { return 1 }
-
-// Shortest is 1.
-func (Walk) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
 func (m Walk) Tuning(*Target, int) ([]float64, error) {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/mcmc"
 )
 
 // Chains whose budget makes few trajectories end close to where they began, whatever else is right. Where a trajectory has a given
@@ -19,19 +20,19 @@ func (s *Sampling) Foresee(d int) []finding.Finding {
 	if !s.counted() {
 		return nil
 	}
-	return s.few(float64(s.Move.Shortest(d)), 0, s.Move.Varies())
+	return s.few(float64(mcmc.Shortest(s.Move, d)), 0, s.Move.Traits().Varies)
 }
 
 // counted reports whether trajectories are what a chain needs: its moves accept or reject. Mini-batches make many steps in an epoch.
-func (s *Sampling) counted() bool { return s.Chains() && !s.Move.Biased() }
+func (s *Sampling) counted() bool { return s.Chains() && !s.Move.Traits().Biased() }
 
 // budgetFindings reports chains whose budget was too small for the trajectories that they made after their warm-up.
 func (s *Sampling) budgetFindings(trace []TraceLine) []finding.Finding {
 	if !s.counted() {
 		return nil
 	}
-	if !s.Move.Varies() {
-		return s.few(float64(s.Move.Evaluations()), 0, false)
+	if !s.Move.Traits().Varies {
+		return s.few(float64(s.Move.Traits().Evaluations()), 0, false)
 	}
 	longest, few := 0.0, 0
 	for _, lines := range byIsland(trace) {
@@ -69,7 +70,7 @@ func (s *Sampling) few(leapfrogs float64, chains int, least bool) []finding.Find
 // those of a longer run are others, often more: then there is room for half as many again.
 func (s *Sampling) enough(leapfrogs float64) int {
 	need := math.Ceil(fewTrajectories * leapfrogs)
-	if s.Move.Varies() {
+	if s.Move.Traits().Varies {
 		const round = 100
 		need = round * math.Ceil(1.5*need/round)
 	}

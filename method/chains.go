@@ -27,7 +27,7 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 		least.add(accepted)
 		last.add(end)
 	}
-	if s.Move.Biased() {
+	if s.Move.Traits().Biased() {
 		found = append(found, finding.BiasedChainsEnd(len(chains), last.low, last.high), finding.Biased(s.Move.String(), s.Step))
 	} else {
 		found = append(found, finding.ChainsEnd(len(chains), last.low, last.high, least.low, least.high))
@@ -41,7 +41,7 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 				most = max(most, acceptance(secondHalf(lines)))
 			}
 		}
-		found = append(found, finding.ChainsStuck(m.stuck, most, s.Step, s.Move.Aim() == 0))
+		found = append(found, finding.ChainsStuck(m.stuck, most, s.Step, s.Move.Traits().Aim == 0))
 	}
 	if m.still != nil {
 		found = append(found, finding.ChainsStill(m.still, chainStillBelow, s.Step))

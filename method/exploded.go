@@ -22,8 +22,8 @@ const surely = 3.0
 // NLL rises, but stays below the guess, unlearns as it should. The start is evaluated again, only where an end is worse than the guess.
 // Moves with accept/reject cannot explode, and moves without a trajectory have no step that is too long for the target.
 func (m SMC) exploded(job *Job, phases []runs.Phase, trace []TraceLine) ([]finding.Finding, error) {
-	travels := m.Move.Needs().Gradient || len(trace) > 0 && trace[0].Leapfrogs > 0
-	if m.Move.Invariant() || !travels {
+	travels := m.Move.Traits().Needs.Gradient || len(trace) > 0 && trace[0].Leapfrogs > 0
+	if m.Move.Traits().Invariant() || !travels {
 		return nil, nil
 	}
 	scale, n := eval.LogScale(job.Data), 0

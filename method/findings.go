@@ -30,7 +30,7 @@ func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples
 	case s.Chains():
 		d.Short = d.Aim > 0 && s.budgetFindings(trace) != nil // a fixed step needs no moves to be found
 		found = append(found, d.OfChains())
-	case s.Move.Invariant():
+	case s.Move.Traits().Invariant():
 		found = append(found, d.Refused())
 	default:
 		found = append(found, d.Lost())
@@ -40,7 +40,7 @@ func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples
 
 // divergence counts divergent moves: none of a chain's warm-up, which looks for its step.
 func (s *Sampling) divergence(trace []TraceLine) finding.Divergence {
-	d := finding.Divergence{Aim: s.Move.Aim(), Step: s.Step}
+	d := finding.Divergence{Aim: s.Move.Traits().Aim, Step: s.Step}
 	for _, lines := range byIsland(trace) {
 		if s.Chains() {
 			lines = secondHalf(lines)
@@ -87,7 +87,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		if l.Ancestors <= 1 {
 			single++
 		}
-		if power := s.Path.Power(l.Info, examples); power < 1 && !s.Path.Batches() {
+		if power := s.Path.Traits().Power(l.Info, examples); power < 1 && !s.Path.Traits().Batches {
 			found = append(found, finding.StoppedEarly(l.Island, power))
 		}
 	}
@@ -96,14 +96,14 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	}
 	by := finding.Uncorrected
 	switch {
-	case s.Move.Invariant():
+	case s.Move.Traits().Invariant():
 		by = finding.Accepted
 	case s.Weighed:
 		by = finding.Weighed
 	}
-	found = append(found, finding.IslandsEnd(int(iterations.low), int(iterations.high), acceptance.low, acceptance.high, s.Path.Batches(), by))
+	found = append(found, finding.IslandsEnd(int(iterations.low), int(iterations.high), acceptance.low, acceptance.high, s.Path.Traits().Batches, by))
 	switch {
-	case d.Optimiser(), d.Merged(), s.Move.Biased(): // reported already, or never resampled
+	case d.Optimiser(), d.Merged(), s.Move.Traits().Biased(): // reported already, or never resampled
 	case single > 0:
 		found = append(found, finding.SingleAncestor(single, len(islands)))
 	default:
@@ -114,7 +114,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 
 // evidenceFindings reports which evidence the islands estimate, and its error.
 func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples int) (found []finding.Finding) {
-	if s.Path.Batches() && !s.Chains() {
+	if s.Path.Traits().Batches && !s.Chains() {
 		found = s.evidence(trace, examples)
 	}
 	if !s.Comparable || s.Diagnostics(trace).Optimiser() || s.motion(trace).unmoved() {

@@ -211,7 +211,7 @@ func TestFindings(t *testing.T) {
 	} {
 		s := c.method.Sampling()
 		trace := lines(s.Islands, 20, s.Particles)
-		if s.Path.Batches() {
+		if s.Path.Traits().Batches {
 			for i := range trace {
 				trace[i].Lambda = 1
 			}

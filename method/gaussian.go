@@ -16,7 +16,7 @@ func checkGaussian(who, at, other string, around Around, f *config.Faults) {
 
 // checkMove is checkGaussian for a move, which may be nil.
 func checkMove(move mcmc.Move, around Around, at string, f *config.Faults) {
-	if move != nil && move.NeedsGaussian() {
+	if move != nil && move.Traits().Gaussian {
 		checkGaussian(move.String(), at+".move."+mcmc.Moves.Name(move), "move: hmc", around, f)
 	}
 }

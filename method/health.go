@@ -26,7 +26,7 @@ func diagnose(trace []TraceLine, path smc.Path, particles int) Diagnostics {
 	d := Diagnostics{particles: particles}
 	var ess, variance []float64
 	for _, l := range trace {
-		if path.Prepares(l.Info) {
+		if path.Traits().Prepares && l.Progress == 0 {
 			continue
 		}
 		d.Iterations++
@@ -72,7 +72,7 @@ func endsAtPosterior(trace []TraceLine, examples int) bool {
 
 // Diagnostics summarises the trace of a sampler on a path of batches. For any other sampler it is the zero value.
 func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
-	if !s.Path.Batches() {
+	if !s.Path.Traits().Batches {
 		return Diagnostics{}
 	}
 	return diagnose(trace, s.Whole, s.Particles)
@@ -81,7 +81,7 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 // withEvidence names the paths that lead to a log evidence: those whose batches are not fresh ones.
 func withEvidence() (names []string) {
 	for _, row := range smc.Paths {
-		if !row.Part.Evidence().Fresh {
+		if !row.Part.Traits().Evidence.Fresh {
 			names = append(names, row.Name)
 		}
 	}
@@ -96,7 +96,7 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	if !s.Drawn {
 		none = append(none, finding.NoEvidence(s.Start))
 	}
-	if s.Move.Biased() {
+	if s.Move.Traits().Biased() {
 		none = append(none, finding.NoWeights(s.Move.String()))
 	} else if s.NoPath != "" {
 		none = append(none, finding.NoPathOfTargets(s.NoPath))
@@ -104,7 +104,7 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	if s.Learned {
 		none = append(none, finding.NoFixedModel())
 	}
-	facts := s.Path.Evidence()
+	facts := s.Path.Traits().Evidence
 	if facts.Fresh && none == nil {
 		none = append(none, finding.NoEvidenceByFresh(smc.Paths.Name(s.Path), withEvidence()))
 	}

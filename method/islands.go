@@ -16,7 +16,7 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 		one.Start = start.place(job, i, s.Particles)
 		part := &island{
 			job: job, sampler: one, evidence: s.estimates(), every: s.lines(job.Data.Train.Len()),
-			tested: s.Path.Batches() && job.Data.Validate == nil, follows: s.unlearning, patience: s.patience,
+			tested: s.Path.Traits().Batches && job.Data.Validate == nil, follows: s.unlearning, patience: s.patience,
 		}
 		if job.Net.Partly() {
 			phi := start.shared(job, i)

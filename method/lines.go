@@ -13,12 +13,12 @@ func (s *Sampling) iterations(lines, examples int) int {
 
 // made is what so many lines of the trace have: iterations or, on a path in epochs, epochs.
 func (s *Sampling) made(lines, examples int) int {
-	return (s.iterations(lines, examples)-1)/max(1, s.Path.PerEpoch(examples)) + 1
+	return (s.iterations(lines, examples)-1)/max(1, smc.PerEpoch(s.Path, examples)) + 1
 }
 
 // unit is what a path counts: iterations or epochs.
 func unit(path smc.Path) (long, short string) {
-	if path.PerEpoch(1) > 0 {
+	if smc.PerEpoch(path, 1) > 0 {
 		return "epoch", "ep"
 	}
 	return "iteration", "k"
@@ -35,5 +35,5 @@ func (s *Sampling) Line() string {
 
 // lines is the number of iterations of a line of the trace, for a number of training examples.
 func (s *Sampling) lines(examples int) int {
-	return max(1, s.every) * max(1, s.Path.PerEpoch(examples))
+	return max(1, s.every) * max(1, smc.PerEpoch(s.Path, examples))
 }

@@ -55,7 +55,7 @@ const fewLeapfrogs = 5
 // every is the number of moves of a line of the trace.
 func (m MCMC) every() int {
 	moves := m.moves()
-	if m.Move.Varies() {
+	if m.Move.Traits().Varies {
 		moves = ceil(m.Epochs, fewLeapfrogs)
 	}
 	switch {
@@ -64,7 +64,7 @@ func (m MCMC) every() int {
 	case moves < often:
 		return 1
 	default:
-		return max(ceil(leapfrogs, m.Move.Evaluations()), ceil(moves, often))
+		return max(ceil(leapfrogs, m.Move.Traits().Evaluations()), ceil(moves, often))
 	}
 }
 
@@ -110,10 +110,10 @@ func (m *MCMC) Defaults() { *m = m.Complete(Around{}).(MCMC) }
 
 // moves is the number of moves of a chain. Where the cost of a move varies, it is a bound.
 func (m MCMC) moves() int {
-	if m.Move.Varies() {
+	if m.Move.Traits().Varies {
 		return m.Epochs
 	}
-	return m.Epochs / m.Move.Evaluations()
+	return m.Epochs / m.Move.Traits().Evaluations()
 }
 
 // late is the number of moves in the second half of a chain: the largest number of states that it can keep. Where the cost of a
@@ -127,7 +127,7 @@ func (m MCMC) Check(f *config.Faults) {
 	f.AtLeast("epochs", m.Epochs, 1)
 	f.If(m.Keep < KeepLast, "keep", "want a number of states or last, have %d", m.Keep)
 	if f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", ")); m.Move != nil {
-		m.Move.CheckForChains(f.In("move." + mcmc.Moves.Name(m.Move)))
+		mcmc.CheckForChains(m.Move, f.In("move."+mcmc.Moves.Name(m.Move)))
 	}
 }
 
@@ -144,14 +144,14 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)
 	}
-	if m.Epochs > 0 && m.Move != nil && m.Epochs < m.Move.Fewest() {
+	if m.Epochs > 0 && m.Move != nil && m.Epochs < m.Move.Traits().Fewest {
 		f.Conflict([]string{at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".length"},
 			"a chain that finds the length of its trajectories needs at least %d epochs, have %d: take as many, or fix the leapfrogs: move: {hmc: {steps: 20}}",
-			m.Move.Fewest(), m.Epochs)
+			m.Move.Traits().Fewest, m.Epochs)
 	}
 	if m.Epochs > 0 && m.Move != nil && m.moves() == 0 {
 		f.Conflict([]string{at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps", at + ".move." + mcmc.Moves.Name(m.Move) + ".length"},
-			"a chain has %d epochs, and one move of %v takes %d: take more epochs, or shorter trajectories", m.Epochs, m.Move, m.Move.Evaluations())
+			"a chain has %d epochs, and one move of %v takes %d: take more epochs, or shorter trajectories", m.Epochs, m.Move, m.Move.Traits().Evaluations())
 		return
 	}
 	if m.Epochs > 0 && m.Move != nil && m.Trace.Every > m.moves() {
@@ -159,7 +159,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 			"a line of the trace has %d moves, but %d epochs make only %d of %v: want at most as many, or leave trace out",
 			m.Trace.Every, m.Epochs, m.moves(), m.Move)
 	}
-	if m.Keep == KeepLast && m.Move != nil && m.Move.Selects() {
+	if m.Keep == KeepLast && m.Move != nil && m.Move.Traits().Selects {
 		f.Conflict([]string{at + ".keep", at + ".move"},
 			"the last state of %v is no draw of the posterior, as the budget ends more often after some states than after others: keep a number of states", m.Move)
 	}
@@ -179,7 +179,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 func (m MCMC) CheckData(examples, parameters int, at string, f *config.Faults) {
 	f = f.In(at).In("move." + mcmc.Moves.Name(m.Move))
 	m.Move.CheckForData(examples, parameters, f)
-	n := m.Move.Subsample()
+	n := m.Move.Traits().Subsample
 	f.If(n > examples, "batch", "want at most the %d training examples, have %d", examples, n)
 }
 
@@ -201,7 +201,7 @@ func (m MCMC) Sampling() *Sampling {
 // path is the posterior. For moves by mini-batches, whose layers that are not random learn after each of them, it is one
 // mini-batch after another.
 func (m MCMC) path() smc.Path {
-	if n := m.Move.Subsample(); m.Learn != nil && m.Move.Biased() && n > 0 {
+	if n := m.Move.Traits().Subsample; m.Learn != nil && m.Move.Traits().Biased() && n > 0 {
 		return smc.Schedule[smc.Constant]{Epochs: m.Epochs, Rule: smc.Constant{Batch: n}}
 	}
 	return smc.Fixed{Epochs: m.Epochs}
@@ -210,7 +210,7 @@ func (m MCMC) path() smc.Path {
 // words describes the progress of chains.
 func (m MCMC) words(f figures) (long, short string) {
 	epochs := numeral.Count(int(f.epochs))
-	if m.Move.Biased() {
+	if m.Move.Traits().Biased() {
 		return epochs + " epochs", epochs + " ep"
 	}
 	return fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", epochs, f.acceptance, f.step),
@@ -232,7 +232,7 @@ func (m MCMC) keeper() smc.Keeper {
 func (m MCMC) Memory(job *Job) Memory {
 	s := m.Sampling()
 	held := m.kept()
-	if m.Move.Varies() {
+	if m.Move.Traits().Varies {
 		held *= 2 // until every other one is dropped
 	}
 	bytes := func(chains int) int64 { return s.bytes(job, chains, 1, held) }

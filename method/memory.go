@@ -46,13 +46,13 @@ func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 // numbers is s of bytes.
 func (s *Sampling) numbers() int64 {
 	numbers := int64(1)
-	if s.Move.Needs().Gradient {
+	if s.Move.Traits().Needs.Gradient {
 		numbers = 2
-		if s.Path.AnnealsIn() {
+		if s.Path.Traits().AnnealsIn {
 			numbers = 3
 		}
 	}
-	if s.Move.Needs().Momentum {
+	if s.Move.Traits().Needs.Momentum {
 		numbers++
 	}
 	return numbers

@@ -42,20 +42,20 @@ func (s *Sampling) motion(trace []TraceLine) (m motion) {
 			standsStill = chainStill
 		}
 		stuck := 0
-		if !(s.Path.Batches() && carried(lines)) {
+		if !(s.Path.Traits().Batches && carried(lines)) {
 			stuck = m.stages(lines)
 		}
 		late, island := s.late(lines), lines[0].Island
-		refused := s.Move.Invariant() && !(acceptance(late) >= smc.StuckBelow) && (s.Chains() || !carried(late))
+		refused := s.Move.Traits().Invariant() && !(acceptance(late) >= smc.StuckBelow) && (s.Chains() || !carried(late))
 		switch {
-		case refused && (s.Chains() || s.Path.Batches()):
+		case refused && (s.Chains() || s.Path.Traits().Batches):
 			m.stuck = append(m.stuck, island)
 		case refused || 2*stuck > len(lines): // the stages say so
 		case standsStill(lines):
 			m.still = append(m.still, island)
 		}
 	}
-	m.staged = m.count > 0 && !s.Path.Batches()
+	m.staged = m.count > 0 && !s.Path.Traits().Batches
 	m.failed = 2*m.count > len(trace)
 	return m
 }
@@ -88,11 +88,11 @@ func (s *Sampling) motionFindings(trace []TraceLine) (found []finding.Finding) {
 		found = append(found, finding.MovesStuck(finding.Stuck{
 			Stages: m.count, Of: len(trace), Islands: s.Islands, Copies: m.copies,
 			Temperature: m.first.Lambda, Acceptance: float64(m.first.Acceptance), Mutations: m.first.Mutations, Displacement: carried,
-			Refused: !(m.first.Acceptance >= smc.StuckBelow), Written: s.Move.Aim() == 0,
+			Refused: !(m.first.Acceptance >= smc.StuckBelow), Written: s.Move.Traits().Aim == 0,
 			Step: s.Step, Moves: strings.TrimSuffix(s.Step, "step") + "mutations", Failed: m.failed,
 		}))
 	} else if m.stuck != nil {
-		found = append(found, finding.IslandsStuck(m.stuck, smc.StuckBelow, s.Step, s.Move.Aim() == 0))
+		found = append(found, finding.IslandsStuck(m.stuck, smc.StuckBelow, s.Step, s.Move.Traits().Aim == 0))
 	}
 	if m.still != nil {
 		found = append(found, finding.IslandsStill(m.still, stillBelow, s.Step))

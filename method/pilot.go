@@ -56,7 +56,7 @@ func (m SMC) checkPilot(in func(fields ...string) []string, f *config.Faults) {
 	if !m.Pilot {
 		return
 	}
-	if m.Path.Batches() || m.Path.Share() == 0 {
+	if m.Path.Traits().Batches || m.Path.Traits().Share == 0 {
 		f.Conflict(in("pilot", "path"), "a pilot chooses the temperatures of path tempering, and path %s has none to choose: leave pilot out", smc.Paths.Name(m.Path))
 	}
 	if !m.start().drawn {

@@ -20,7 +20,7 @@ func (s *Sampling) Precision(trace []TraceLine) *eval.Precision {
 		l := lines[len(lines)-1]
 		p.SD = append(p.SD, value(l.LogZSD, math.NaN()))
 		adapts := 0.0
-		if s.Path.Share() > 0 && !s.Pilot { // islands on the temperatures of a pilot choose none
+		if s.Path.Traits().Share > 0 && !s.Pilot { // islands on the temperatures of a pilot choose none
 			adapts = math.NaN() // the path has a bias, which may be unknown
 		}
 		p.Ladder = append(p.Ladder, value(l.LadderBias, adapts))

@@ -100,7 +100,7 @@ func (w *watch) status() Status {
 			continue
 		}
 		shown++
-		now.lambda = min(now.lambda, w.sampling.Path.Power(i, w.examples))
+		now.lambda = min(now.lambda, w.sampling.Path.Traits().Power(i, w.examples))
 		now.iteration += float64(w.sampling.made(i.K, w.examples))
 		now.examples += float64(i.Examples)
 		now.ess += i.ESS

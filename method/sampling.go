@@ -37,7 +37,7 @@ type Sampling struct {
 
 // estimates reports whether islands estimate an evidence.
 func (s *Sampling) estimates() bool {
-	return s.Drawn && !s.Learned && s.NoPath == "" && !s.Path.Evidence().Fresh
+	return s.Drawn && !s.Learned && s.NoPath == "" && !s.Path.Traits().Evidence.Fresh
 }
 
 // Chains reports whether each island is a chain, which has a budget of epochs.

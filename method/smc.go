@@ -83,7 +83,7 @@ func (m SMC) Complete(around Around) Method {
 			m.Path = smc.Schedule[smc.Constant]{Epochs: 100, Rule: smc.Constant{Batch: 50}}
 		}
 	}
-	if m.Path.Batches() {
+	if m.Path.Traits().Batches {
 		fill(&m.Particles, fewParticles)
 	} else if around.Operations > 0 {
 		fill(&m.Particles, particlesFor(around.Operations, m.Islands))
@@ -92,14 +92,14 @@ func (m SMC) Complete(around Around) Method {
 	if free {
 		fill(&m.Start, "init")
 	}
-	if m.Path.Batches() {
+	if m.Path.Traits().Batches {
 		fill(&m.Start, "prior")
 	}
 	if m.Move == nil {
 		m.Move = mcmc.HMC{}
 	}
-	m.Move = m.Move.ForPopulation(m.Path.Mutations(), m.Learn != nil)
-	if m.Weight == nil && !m.Move.Invariant() { // other moves have one weighting, which a config leaves out
+	m.Move = m.Move.ForPopulation(smc.DefaultMutations(m.Path), m.Learn != nil)
+	if m.Weight == nil && !m.Move.Traits().Invariant() { // other moves have one weighting, which a config leaves out
 		m.Weight = smc.DefaultWeighting(m.Move)
 	}
 	if m.Weight != nil {
@@ -138,13 +138,13 @@ func (m SMC) Check(f *config.Faults) {
 		return
 	}
 	m.Move.CheckForPopulation(m.Learn != nil, f.In("move."+mcmc.Moves.Name(m.Move)))
-	if start := m.start(); start.name != "" && m.Start != "" && !start.init && !m.Path.Batches() {
+	if start := m.start(); start.name != "" && m.Start != "" && !start.init && !m.Path.Traits().Batches {
 		f.Add("start", "%s goes with a path of batches: with path %s leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 			start.name, smc.Paths.Name(m.Path))
 	}
 	if m.Weight != nil {
 		if err := smc.SuitsMove(m.Weight, m.Move); err != nil {
-			f.Add("weight", "%v (%s); leave weight out for the move's own", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
+			f.Add("weight", "%v (%s); leave weight out for the move's own", err, strings.Join(mcmc.MovesWhere(!m.Move.Traits().Invariant()), " or "))
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 			"%s gives each particle a restart of its own, and the particles of a partly random network share a part of it: want start: map, or leave model.random out",
 			start.name)
 	}
-	if start.drawn && (m.Start == "" || m.Path.Batches()) && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
+	if start.drawn && (m.Start == "" || m.Path.Traits().Batches) && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict(append(in("start"), "model.init"),
 			"%s draws all particles from the prior and does not use model.init: want start: init, or no model.init", start.name)
 	}
@@ -175,7 +175,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 		f.Conflict(append([]string{"map.restarts"}, in("particles", "islands", "start")...),
 			"%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start", n, p.Restarts, n)
 	}
-	if share := m.path().Share(); m.Particles > 1 && smc.LeavesOne(share, m.Particles) {
+	if share := m.path().Traits().Share; m.Particles > 1 && smc.LeavesOne(share, m.Particles) {
 		f.Conflict(in("particles", "path."+smc.Paths.Name(m.Path)+".ess", "start"),
 			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)
@@ -186,9 +186,9 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 		if err := smc.SuitsWeighting(m.path(), m.Weight); err != nil {
 			f.Conflict(in("start", "weight"), "weight %v; leave weight out for the move's own, or take another start", err)
 		}
-	}
-	if err := smc.SuitsWarmUp(m.Weight, m.Keep); m.Weight != nil && err != nil {
-		f.Conflict(in("weight", "keep"), "weight %s %v", smc.Weightings.Name(m.Weight), err)
+		if err := smc.SuitsWarmUp(m.Weight, m.Keep); err != nil {
+			f.Conflict(in("weight", "keep"), "weight %s %v", smc.Weightings.Name(m.Weight), err)
+		}
 	}
 	if m.Combine != nil && m.Combine.NeedsEvidence() {
 		m.checkComparable(in, f)
@@ -197,12 +197,12 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	checkKeep(m.Keep, around, at, f)
 	m.Trace.checkWithin(m, at, f)
 	m.checkStop(around, at, f)
-	if m.Learn != nil && m.path().Share() > 0 {
+	if m.Learn != nil && m.path().Traits().Share > 0 {
 		f.Conflict(in("learn", "path", "start"),
 			"adaptive tempering chooses each temperature by likelihoods that learning changes at once: take path constant, as in "+
 				"{constant: {epochs: 100, batch: 50}}, or leave learn out (model.init has the other layers then)")
 	}
-	if m.Learn != nil && m.Path.AnnealsIn() {
+	if m.Learn != nil && m.Path.Traits().AnnealsIn {
 		f.Conflict(in("learn", "path."+smc.Paths.Name(m.Path)),
 			"the likelihood of examples that are annealed in changes with the layers that are learned: take another path, as constant, or leave learn out")
 	}
@@ -212,7 +212,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 // checkComparable refuses weights of islands by evidences that are not comparable. in returns the paths of fields in the config.
 func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Faults) {
 	fields, causes := in("combine"), []string(nil)
-	if start := m.start(); !start.drawn && start.name != "" && (start.init || m.Path.Batches()) { // Check refuses others
+	if start := m.start(); !start.drawn && start.name != "" && (start.init || m.Path.Traits().Batches) { // Check refuses others
 		if start.init {
 			fields = append(fields, "model.init")
 		}
@@ -224,7 +224,7 @@ func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Fault
 	if m.Learn != nil {
 		fields, causes = append(fields, in("learn")...), append(causes, "the model changes while it is learned")
 	}
-	if facts := m.Path.Evidence(); !facts.Sure {
+	if facts := m.Path.Traits().Evidence; !facts.Sure() {
 		fields, causes = append(fields, in("path")...), append(causes, fmt.Sprintf("path %s %s", smc.Paths.Name(m.Path), facts.Unsure))
 	}
 	if causes != nil {
@@ -238,16 +238,16 @@ const tempered = "tempered"
 
 // checkSubsample refuses mini-batch gradients where they save nothing or cannot be used.
 func (m SMC) checkSubsample(at string, f *config.Faults) {
-	n := m.Move.Subsample()
-	if n == 0 || !m.Path.Batches() || m.Move.Biased() { // Check refuses biased moves
+	n := m.Move.Traits().Subsample
+	if n == 0 || !m.Path.Traits().Batches || m.Move.Traits().Biased() { // Check refuses biased moves
 		return
 	}
 	gradient, path := m.gradient(at), at+".path."+smc.Paths.Name(m.Path)
-	if m.Path.AnnealsIn() {
+	if m.Path.Traits().AnnealsIn {
 		f.Conflict([]string{gradient, path},
 			"cannot be used with %s, where examples have different powers: leave it out, or choose another path", smc.Paths.Name(m.Path))
 	}
-	if batch := m.Path.Evidence().Batch; batch > 0 && n >= batch {
+	if batch := m.Path.Traits().Evidence.Batch; batch > 0 && n >= batch {
 		f.Conflict([]string{gradient, path + ".batch"},
 			"%d examples save nothing: a mini-batch must be smaller than the path's batches of %d; leave it out, or take fewer", n, batch)
 	}
@@ -260,7 +260,7 @@ func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name
 // to keep that the path does not have.
 func (m SMC) CheckData(examples, parameters int, at string, f *config.Faults) {
 	m.Move.CheckForData(examples, parameters, f.In(at).In("move."+mcmc.Moves.Name(m.Move)))
-	if n := m.Move.Subsample(); n >= examples {
+	if n := m.Move.Traits().Subsample; n >= examples {
 		f.Add(m.gradient(at),
 			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, examples)
 	}
@@ -274,7 +274,7 @@ func (m SMC) Needs() Needs {
 
 // noPath is the name of the weighting if it leaves out the change of target, else empty.
 func (m SMC) noPath() string {
-	if m.Weight == nil || m.Weight.FollowsTargets() {
+	if m.Weight == nil || !m.Weight.Traits().Untargeted {
 		return ""
 	}
 	return smc.Weightings.Name(m.Weight)
@@ -282,14 +282,14 @@ func (m SMC) noPath() string {
 
 // comparable reports whether the final target is always the posterior, so that the islands' evidences are comparable.
 func (m SMC) comparable() bool {
-	return m.start().drawn && m.Learn == nil && m.noPath() == "" && m.Path.Evidence().Sure
+	return m.start().drawn && m.Learn == nil && m.noPath() == "" && m.Path.Traits().Evidence.Sure()
 }
 
 // Sampling describes the islands.
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.CountsEnergy(), Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
+		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
 		every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }
@@ -297,7 +297,7 @@ func (m SMC) Sampling() *Sampling {
 // words describes the progress of islands: on a path of batches by iteration or epoch and examples, on a path of temperatures by the
 // power of the likelihood.
 func (m SMC) words(f figures) (long, short string) {
-	if m.Path.Batches() {
+	if m.Path.Traits().Batches {
 		unit, letter := unit(m.Path)
 		return fmt.Sprintf("%s %.0f  %s examples  ESS %.1f/%d  ancestors %.0f", unit, f.iteration, numeral.Count(int(f.examples)), f.ess, m.Particles, f.ancestors),
 			fmt.Sprintf("%s %.0f  n %.0f  ESS %.1f  anc %.0f", letter, f.iteration, f.examples, f.ess, f.ancestors)
@@ -319,7 +319,7 @@ const fewestParticles = 2
 
 // takesParticles reports whether an island may have n particles.
 func (m SMC) takesParticles(n int) bool {
-	return n >= fewestParticles && !smc.LeavesOne(m.path().Share(), n)
+	return n >= fewestParticles && !smc.LeavesOne(m.path().Traits().Share, n)
 }
 
 // Memory estimates the memory of the islands.
@@ -370,11 +370,9 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	}
 	var found []finding.Finding
 	if m.start().init {
-		found = append(found, finding.BeganAtInit(!m.Path.Batches()))
+		found = append(found, finding.BeganAtInit(!m.Path.Traits().Batches))
 	}
-	if move, ok := m.Move.(interface {
-		Findings(examples int) []finding.Finding
-	}); ok {
+	if move, ok := m.Move.(mcmc.Reporter); ok {
 		found = append(found, move.Findings(m.seen(job.Data.Train.Len()))...)
 	}
 	found = append(append(found, m.stopped(phases, job.Data.Train.Len())...), chosenBy(m.Keep, "method.smc.keep")...)
@@ -388,7 +386,7 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 
 // seen is the number of examples that an iteration sees at the end, of n.
 func (m SMC) seen(n int) int {
-	if batch := m.Path.Evidence().Batch; batch > 0 {
+	if batch := m.Path.Traits().Evidence.Batch; batch > 0 {
 		return min(n, batch)
 	}
 	return n
@@ -408,7 +406,7 @@ func (t IslandTrace) checkWithin(m SMC, at string, f *config.Faults) {
 	if !t.Unlearning {
 		return
 	}
-	if !m.Path.Evidence().Every {
+	if !m.Path.Traits().Evidence.Every {
 		f.Conflict([]string{at + ".trace.unlearning", at + ".path"},
 			"compares the particles on all training examples, which only path full evaluates in every iteration: take path full, or leave unlearning out")
 	}
@@ -454,7 +452,7 @@ func (m SMC) checkStop(around Around, at string, f *config.Faults) {
 	if _, ok := m.Keep.(after); !ok {
 		f.Conflict([]string{at + ".stop", at + ".keep"}, "judges the states that are kept after a warm-up: say how long that is, as in keep: {after: {iterations: 25}}, or take stop: none")
 	}
-	if !m.Path.Evidence().Every {
+	if !m.Path.Traits().Evidence.Every {
 		f.Conflict([]string{at + ".stop", at + ".path"}, "may end the path anywhere, and only the targets of path full are all the posterior: take path full, or stop: none")
 	}
 	if m.Trace.Every > 1 {

@@ -145,7 +145,7 @@ func TestSamplersOfIslands(t *testing.T) {
 func TestWeightsWithoutEvidence(t *testing.T) {
 	for _, row := range smc.Weightings {
 		m := SMC{Path: smc.Schedule[smc.Full]{Iterations: 9}, Move: mcmc.Unadjusted{Step: 0.1}, Weight: row.Part, Combine: bnn.Evidence{}}
-		if row.Part.Suits(true) == nil {
+		if row.Part.Traits().NotInvariant == "" {
 			m.Move = mcmc.HMC{}
 		}
 		m = m.Complete(Around{}).(SMC)
@@ -154,7 +154,7 @@ func TestWeightsWithoutEvidence(t *testing.T) {
 		refused := slices.ContainsFunc(all.All(), func(f config.Fault) bool {
 			return strings.Contains(f.Message, "islands cannot be weighted by evidence")
 		})
-		if follows := row.Part.FollowsTargets(); refused == follows || m.comparable() != follows || m.Sampling().estimates() != follows {
+		if follows := !row.Part.Traits().Untargeted; refused == follows || m.comparable() != follows || m.Sampling().estimates() != follows {
 			t.Errorf("%s: combine by evidence refused: %v; comparable: %v; estimates an evidence: %v", row.Name, refused, m.comparable(), m.Sampling().estimates())
 		}
 	}

@@ -174,6 +174,14 @@ func (c *compiler) transpose(v *value, pitch int) {
 	}
 }
 
+// planner is an op that builds tables when the borders of the values are known.
+type planner interface{ plan(c *compiler) }
+
+// placer is an op that leaves something for the way back. readers is the number of ops that read its input.
+type placer interface {
+	place(c *compiler, readers int)
+}
+
 // derivatives tells the ops that leave something for the way back how many ops read their input.
 func (c *compiler) derivatives() {
 	readers := map[*value]int{}
@@ -189,9 +197,7 @@ func (c *compiler) derivatives() {
 	}
 	for _, ops := range c.ops {
 		for _, o := range ops {
-			if p, ok := o.(interface {
-				place(c *compiler, readers int)
-			}); ok {
+			if p, ok := o.(placer); ok {
 				p.place(c, readers[*o.inputs()[0]])
 			}
 		}
@@ -237,7 +243,7 @@ func (c *compiler) markInner() {
 func (c *compiler) plan() {
 	for _, ops := range c.ops {
 		for _, o := range ops {
-			if o, ok := o.(interface{ plan(c *compiler) }); ok {
+			if o, ok := o.(planner); ok {
 				o.plan(c)
 			}
 		}

@@ -46,7 +46,7 @@ func (v *view) curves() (all []curve) {
 	for _, c := range v.sampling.Path.Curves(v.trainedOn()) {
 		all = append(all, v.ofPath(c))
 	}
-	if v.sampling.Path.Batches() {
+	if v.sampling.Path.Traits().Batches {
 		all = append(all, v.batchCurves()...)
 	}
 	if v.sampling.Particles > 1 {
@@ -59,7 +59,7 @@ func (v *view) curves() (all []curve) {
 		of:      func(l *starling.TraceLine) float64 { return l.Step },
 		caption: "The step size of the last move of an iteration.",
 	})
-	if v.sampling.Move.Varies() && slices.ContainsFunc(v.run.Trace, func(l starling.TraceLine) bool { return l.Leapfrogs > 0 }) {
+	if v.sampling.Move.Traits().Varies && slices.ContainsFunc(v.run.Trace, func(l starling.TraceLine) bool { return l.Leapfrogs > 0 }) {
 		caption := "The leapfrogs of the last move of an iteration: the length of a trajectory divided by the step size."
 		if v.sampling.Chains() {
 			caption += " The budget shortens a chain's last move."
@@ -110,7 +110,7 @@ func (v *view) ess() curve {
 		axis: chart.Axis{Label: "share of the particles", Min: 0, Max: 1, Percent: true},
 		of:   func(l *starling.TraceLine) float64 { return l.ESS / particles },
 	}
-	if share := v.sampling.Path.Share(); share > 0 {
+	if share := v.sampling.Path.Traits().Share; share > 0 {
 		c.reference = &reference{share, "left effective by each step of the path"}
 		if v.sampling.Pilot {
 			c.reference.note = "left effective by each step of the pilot"
@@ -141,7 +141,7 @@ func (v *view) acceptance() curve {
 	if n := v.run.Trace[0].Mutations; v.sampling.Chains() && n > 1 {
 		c.caption += fmt.Sprintf(" A line of the trace holds the mean of %d moves.", n)
 	}
-	if !v.sampling.Move.Invariant() {
+	if !v.sampling.Move.Traits().Invariant() {
 		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and "
 		if v.sampling.Weighed {
 			c.caption += "its energy error goes into the weight."
@@ -149,7 +149,7 @@ func (v *view) acceptance() curve {
 			c.caption += "nothing corrects its energy error."
 		}
 	}
-	if aim := v.sampling.Move.Aim(); aim > 0 {
+	if aim := v.sampling.Move.Traits().Aim; aim > 0 {
 		c.reference = &reference{aim, "the step size is adapted to it"}
 	}
 	return c
@@ -165,16 +165,16 @@ func (v *view) likelihood() curve {
 		of:      func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) },
 		caption: fmt.Sprintf("On the training examples. At the end it should be stationary, and equal for all %ss.", v.sampling.Unit),
 	}
-	if !v.sampling.Path.Batches() {
+	if !v.sampling.Path.Traits().Batches {
 		return c
 	}
 	c.axis.Label, c.decimals = "mean over particles and examples, nats", 3
 	c.of = func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) / float64(l.Examples-l.Annealed) }
 	c.caption = "Per example of the iteration's own batch: it varies with the examples in the batch."
-	if v.sampling.Path.Evidence().Every {
+	if v.sampling.Path.Traits().Evidence.Every {
 		c.caption = "Per example, of all training examples in every iteration."
 	}
-	if v.sampling.Path.AnnealsIn() {
+	if v.sampling.Path.Traits().AnnealsIn {
 		c.caption = "Per example of the newest block: it falls at each new block, whose examples no particle has learnt from yet."
 	}
 	return c
@@ -230,7 +230,7 @@ func (v *view) testCurves() []curve {
 
 // batchCurves are curves that all paths of batches have: the energy errors of the moves, and the variance of the log-weights.
 func (v *view) batchCurves() (all []curve) {
-	if !v.sampling.Move.Invariant() {
+	if !v.sampling.Move.Traits().Invariant() {
 		caption := "It is added to the log-weights: above a few nats one particle gets nearly all the weight."
 		if !v.sampling.Weighed {
 			caption = "The weights leave it out, and nothing corrects it: where it is large, the particles follow another law than the posterior."
@@ -259,7 +259,7 @@ func (v *view) evidenceSoFar() curve {
 	c := curve{
 		id: "logz", title: "Log evidence so far", axis: chart.Axis{Label: "nats"}, decimals: 1,
 		of:      func(l *starling.TraceLine) float64 { return float64(l.LogZ) },
-		caption: v.sampling.Whole.Caption(),
+		caption: v.sampling.Whole.Traits().Captioned(),
 	}
 	if v.sampling.NoPath != "" {
 		c.caption = ""

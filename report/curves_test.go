@@ -274,7 +274,7 @@ func TestLeapfrogsAreDrawn(t *testing.T) {
 				drawn = c.of(&f.run.Trace[2]) == 5
 			}
 		}
-		if drawn != move.Varies() {
+		if drawn != move.Traits().Varies {
 			t.Errorf("%v: leapfrogs are drawn: %v", move, drawn)
 		}
 	}

@@ -58,7 +58,7 @@ func TestScaledBatchesGiveTheEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if right := c.path.Evidence().Sure; right != c.right || right == c.path.Evidence().Fresh {
+		if right := c.path.Traits().Evidence.Sure(); right != c.right || right == c.path.Traits().Evidence.Fresh {
 			t.Errorf("%s says that it has an evidence: %v", name, right)
 		}
 		mean := 0.0

@@ -25,7 +25,7 @@ func batches(t *testing.T, iterations int) map[string]Path {
 		"sda scale": SDA{Iterations: iterations, Batch: 7, Grow: 5, Scale: true},
 	}
 	for _, row := range Paths {
-		if c, ok := caseOf(t, row.Name); ok && row.Part.Batches() {
+		if c, ok := caseOf(t, row.Name); ok && row.Part.Traits().Batches {
 			paths[row.Name] = c.path(iterations)
 		}
 	}
@@ -225,7 +225,7 @@ func TestAnnealingPaysOnce(t *testing.T) {
 func TestChangeOfTargetKnowsAll(t *testing.T) {
 	for name, make := range kinds() {
 		s := make(0)
-		if afresh(s.weighting()) && s.blind() { // nobody asks for values there
+		if s.weighting().Traits().Afresh && s.Move.Traits().Blind { // nobody asks for values there
 			continue
 		}
 		st, err := s.Init(context.Background())
@@ -478,9 +478,9 @@ func TestOrdersDiffer(t *testing.T) {
 // rest is a move that stays: no trajectory, no evaluation, no energy error.
 type rest struct{}
 
-func (rest) Needs() mcmc.Needs                           { return mcmc.Needs{Gradient: true} }
-func (rest) Evaluations() int                            { return 1 }
-func (rest) Invariant() bool                             { return false } // the tests weight it by its energy
+func (rest) Traits() mcmc.Traits { // the tests weight it by its energy
+	return mcmc.Traits{Corrected: mcmc.ByWeight, Needs: mcmc.Needs{Gradient: true}}
+}
 func (rest) Tuning(*mcmc.Target, int) ([]float64, error) { return []float64{0}, nil }
 func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Population, _ []float64, _ mcmc.StepContext) (mcmc.Outcome, error) {
 	return nothingDone(p), nil

@@ -31,8 +31,5 @@ func (a Automated) Rows(k, iterations, n int) Rows {
 	return cumulative((2*size+grow)/(2*grow)*grow, first, n)
 }
 
-// PerEpoch is 0.
-func (Automated) PerEpoch(int) int { return 0 }
-
 // Evidence is the model's if there is a last tenth.
 func (Automated) Evidence(iterations int) Evidence { return refined(iterations) }

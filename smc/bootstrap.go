@@ -1,7 +1,6 @@
 package smc
 
 import (
-	"errors"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -73,11 +72,17 @@ func (t Temperature) of(m Moved) float64 {
 	return t.Both
 }
 
-// WarmsUp reports whether the warm-up has a temperature of its own.
-func (w Bootstrap) WarmsUp() bool { return w.Temperature.Warmup != 0 }
-
-// Early is false.
-func (Bootstrap) Early() bool { return false }
+// Traits say that particles are resampled in every iteration at temperature 1, so that one likelihood counts at a time, else below half of them.
+func (w Bootstrap) Traits() WeightTraits {
+	t := WeightTraits{
+		Afresh: true, Untargeted: true, WarmsUp: w.Temperature.Warmup != 0, Resampling: BelowHalf,
+		NotInvariant: "counts the likelihood that moves with accept or reject know already: use it with moves without",
+	}
+	if w.Temperature == (Temperature{Both: 1}) || w.Temperature == (Temperature{Warmup: 1, Sampling: 1}) {
+		t.Resampling = Always{}
+	}
+	return t
+}
 
 // After returns the log-likelihoods over T_k. A particle that an infinite energy put back to its start gets weight 0.
 func (w Bootstrap) After(m Moved) []float64 {
@@ -88,31 +93,6 @@ func (w Bootstrap) After(m Moved) []float64 {
 		}
 	}
 	return increments
-}
-
-// Suits refuses moves that leave their target invariant.
-func (Bootstrap) Suits(invariant bool) error {
-	if invariant {
-		return errors.New("counts the likelihood that moves with accept or reject know already: use it with moves without")
-	}
-	return nil
-}
-
-// FollowsTargets is false.
-func (Bootstrap) FollowsTargets() bool { return false }
-
-// CountsEnergy is false.
-func (Bootstrap) CountsEnergy() bool { return false }
-
-// Afresh is true.
-func (Bootstrap) Afresh() bool { return true }
-
-// Resampling is in every iteration at temperature 1, so that one likelihood counts at a time, else below half the particles.
-func (w Bootstrap) Resampling() Occasion {
-	if t := w.Temperature; t == (Temperature{Both: 1}) || t == (Temperature{Warmup: 1, Sampling: 1}) {
-		return Always{}
-	}
-	return BelowHalf
 }
 
 // ForPopulation sets the temperature.

@@ -25,9 +25,7 @@ var ten = density{1, func(theta, grad []float64) float64 {
 // drift leaves N(0, 1/11) invariant and has autocorrelation a. It says that it does not, as the moves that bootstrap weights are for.
 type drift struct{ a float64 }
 
-func (drift) Needs() mcmc.Needs                           { return mcmc.Needs{} }
-func (drift) Evaluations() int                            { return 1 }
-func (drift) Invariant() bool                             { return false }
+func (drift) Traits() mcmc.Traits                         { return mcmc.Traits{Corrected: mcmc.ByWeight} }
 func (drift) Tuning(*mcmc.Target, int) ([]float64, error) { return nil, nil }
 func (m drift) Mutate(ctx context.Context, _ *mcmc.Work, t *mcmc.Target, p *mcmc.Population, _ []float64, now mcmc.StepContext) (mcmc.Outcome, error) {
 	sd := math.Sqrt((1 - m.a*m.a) / 11)

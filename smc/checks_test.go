@@ -252,7 +252,7 @@ func TestGoldenInvariance(t *testing.T) {
 func stays(t *testing.T, p problem, cases int, move mcmc.Kernel, draw func(z, x []float64), tests []func(x []float64) float64) {
 	t.Helper()
 	s := exactly(p, move, draw)
-	s.Path = Fixed{Epochs: 4 * move.Evaluations()}
+	s.Path = Fixed{Epochs: 4 * move.Traits().Evaluations()}
 	st, infos := run(t, s)
 	acceptance := infos[len(infos)-1].Acceptance
 	if !(acceptance > 0.1 && acceptance < 0.99) {

@@ -28,9 +28,9 @@ func (s *settings) Defaults() {
 	if s.Move == nil {
 		s.Move = mcmc.HMC{}
 	}
-	s.Move = s.Move.ForPopulation(s.Path.Mutations(), s.Learn != nil)
+	s.Move = s.Move.ForPopulation(DefaultMutations(s.Path), s.Learn != nil)
 	if s.Resample.When == nil {
-		s.Resample.When = s.Path.Resampling()
+		s.Resample.When = DefaultOccasion(s.Path, nil)
 	}
 }
 

@@ -25,9 +25,6 @@ func (c ConstantToRefine) Rows(k, iterations, n int) Rows {
 	return fresh(k, first, n)
 }
 
-// PerEpoch is 0.
-func (ConstantToRefine) PerEpoch(int) int { return 0 }
-
 // Evidence is none, although all examples are in the last target.
 func (ConstantToRefine) Evidence(int) Evidence {
 	return Evidence{Scaled: true, Fresh: true, Unsure: throughFresh}

@@ -1,7 +1,6 @@
 package smc
 
 import (
-	"errors"
 	"math"
 )
 
@@ -10,8 +9,13 @@ import (
 // weight 0.
 type Equal struct{}
 
-// Early is false.
-func (Equal) Early() bool { return false }
+// Traits of Equal refuse moves that leave their target invariant.
+func (Equal) Traits() WeightTraits {
+	return WeightTraits{
+		Afresh: true, Untargeted: true,
+		NotInvariant: "leaves out the weights of moves without accept or reject, and moves with it, on path full, have equal weights as it is",
+	}
+}
 
 // After returns 0, or minus infinity for the dead.
 func (Equal) After(m Moved) []float64 {
@@ -23,23 +27,6 @@ func (Equal) After(m Moved) []float64 {
 	}
 	return increments
 }
-
-// Suits refuses moves that leave their target invariant.
-func (Equal) Suits(invariant bool) error {
-	if invariant {
-		return errors.New("leaves out the weights of moves without accept or reject, and moves with it, on path full, have equal weights as it is")
-	}
-	return nil
-}
-
-// FollowsTargets is false.
-func (Equal) FollowsTargets() bool { return false }
-
-// Afresh is true.
-func (Equal) Afresh() bool { return true }
-
-// CountsEnergy is false.
-func (Equal) CountsEnergy() bool { return false }
 
 // ForPopulation returns w unchanged.
 func (w Equal) ForPopulation(bool) Weighting { return w }

@@ -83,7 +83,7 @@ func TestMovesDrawAnew(t *testing.T) {
 // energy errors.
 type late struct{}
 
-func (late) Early() bool { return false }
+func (late) Traits() WeightTraits { return WeightTraits{} }
 func (late) After(m Moved) []float64 {
 	for j := range m.Change {
 		m.Change[j] -= m.Energy[j]

@@ -2,7 +2,6 @@ package smc
 
 import (
 	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/mcmc"
 )
 
 // Fixed is the path of chains: one target, the posterior, until every particle has spent its budget.
@@ -24,7 +23,7 @@ func (Fixed) Start(int) (Stage, bool) { return Stage{Lambda: 1}, false }
 func (Fixed) Next(*State) (Stage, error) { return Stage{Lambda: 1}, nil }
 
 // Done is true when the budget is spent.
-func (f Fixed) Done(st *State) bool { return st.Spent >= f.Budget(st) }
+func (f Fixed) Done(st *State) bool { return st.Spent >= budgetOf(f, st) }
 
 // Remember keeps the number of iterations of the warm-up, once it has ended.
 func (f Fixed) Remember(st *State) []int {
@@ -43,13 +42,12 @@ func (Fixed) WarmedUp(st *State) int {
 }
 
 // Progress is the share of the budget that is spent.
-func (f Fixed) Progress(st *State) float64 { return min(1, float64(st.Spent)/float64(f.Budget(st))) }
+func (f Fixed) Progress(st *State) float64 { return min(1, float64(st.Spent)/float64(budgetOf(f, st))) }
 
-// Budget is the number of epochs times the number of examples.
-func (f Fixed) Budget(st *State) int { return f.Epochs * st.Examples }
-
-// AnnealsIn is false.
-func (Fixed) AnnealsIn() bool { return false }
+// Traits say that moves have a budget, and that the particles, which may begin anywhere, are neither weighted nor resampled.
+func (f Fixed) Traits() PathTraits {
+	return PathTraits{Epochs: f.Epochs, Resampling: Never{}, Evidence: Evidence{Unsure: "weights no particles"}}
+}
 
 // Check notes impossible settings.
 func (f Fixed) Check(faults *config.Faults) {
@@ -59,35 +57,8 @@ func (f Fixed) Check(faults *config.Faults) {
 // String is the title.
 func (f Fixed) String() string { return "chains" }
 
-// PerEpoch is 0.
-func (Fixed) PerEpoch(int) int { return 0 }
-
-// Batches is false.
-func (Fixed) Batches() bool { return false }
-
-// Evidence is zero: chains estimate none, because they may begin anywhere.
-func (Fixed) Evidence() Evidence { return Evidence{Unsure: "weights no particles"} }
-
-// Share is 0.
-func (Fixed) Share() float64 { return 0 }
-
-// Resampling is never.
-func (Fixed) Resampling() Occasion { return Never{} }
-
-// Mutations is one move.
-func (Fixed) Mutations() mcmc.Mutations { return oneMove }
-
-// Power is λ.
-func (Fixed) Power(info Info, _ int) float64 { return float64(info.Lambda) }
-
 // Curves is nil: the target does not change.
 func (Fixed) Curves(int) []Curve { return nil }
-
-// Prepares is false.
-func (Fixed) Prepares(Info) bool { return false }
-
-// Caption names nothing but the target.
-func (Fixed) Caption() string { return ownTarget }
 
 // Work is measured in shares of the budget.
 func (Fixed) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }

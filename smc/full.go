@@ -12,4 +12,4 @@ func (Full) Rows(int, int, int) Rows { return Rows{} }
 func (Full) PerEpoch(int) int { return 1 }
 
 // Evidence is the model's: every target is the posterior.
-func (Full) Evidence(int) Evidence { return Evidence{Every: true, Sure: true, Scaled: true} }
+func (Full) Evidence(int) Evidence { return Evidence{Every: true, Scaled: true} }

@@ -188,9 +188,7 @@ func meanIs(t *testing.T, what string, replicates []float64, truth, bias float64
 // scripted is a move that does as it is told: it sets all particles in mutation m, counted from 0.
 type scripted func(m int, theta []float64)
 
-func (scripted) Needs() mcmc.Needs                           { return mcmc.Needs{} }
-func (scripted) Evaluations() int                            { return 1 }
-func (scripted) Invariant() bool                             { return true }
+func (scripted) Traits() mcmc.Traits                         { return mcmc.Traits{} }
 func (scripted) Tuning(*mcmc.Target, int) ([]float64, error) { return []float64{0}, nil }
 func (f scripted) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, _ []float64, now mcmc.StepContext) (mcmc.Outcome, error) {
 	f(now.Key.Mutation, p.Theta)

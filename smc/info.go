@@ -23,7 +23,7 @@ type Info struct {
 	Ancestors     int            `json:"ancestors"`      // distinct first ancestors of the particles alive
 	Parents       int            `json:"parents"`        // distinct parents in this resampling; J without
 	Mutations     int            `json:"mutations"`      // moves made
-	Acceptance    numeral.Number `json:"acceptance"`     // mean acceptance probability; NaN where moves have none (mcmc.Move.Biased)
+	Acceptance    numeral.Number `json:"acceptance"`     // mean acceptance probability; NaN where moves have none (mcmc.ByNothing)
 	Displacement  numeral.Number `json:"displacement"`   // how far all moves of the iteration together carried the particles: root mean square, relative to their spread (for a single particle: its length)
 	Stuck         bool           `json:"stuck"`          // the moves did not carry the particles: few were accepted (below .1), or the limit ended them under way; and in either case they carried the particles by less than half of their spread
 	ScaleKept     bool           `json:"scale_kept"`     // the particles could teach no scale, so the last one was kept

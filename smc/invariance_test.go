@@ -34,7 +34,7 @@ func frozenMoves() map[string]mcmc.Kernel {
 		"hmc, no jitter": mcmc.HMC{Length: mcmc.AutoLength, Accept: 0.75},
 	}
 	for _, row := range mcmc.Moves {
-		if row.Part.Invariant() {
+		if row.Part.Traits().Invariant() {
 			moves[row.Name] = row.Part.ForChains()
 		}
 	}

@@ -36,8 +36,7 @@ func Held(k Keeper, path Targets, particles, n int) int {
 
 // SuitsWarmUp refuses a weighting with a rule for the warm-up where no iteration is one.
 func SuitsWarmUp(w Weigher, k Keeper) error {
-	weigher, ok := w.(interface{ WarmsUp() bool })
-	if !ok || !weigher.WarmsUp() || k != nil && k.warmup() > 0 {
+	if w == nil || !w.Traits().WarmsUp || k != nil && k.warmup() > 0 {
 		return nil
 	}
 	return errors.New("has a temperature for the warm-up, but no iteration is one: want keep: {after: …} with the iterations of the warm-up, or one temperature")
@@ -61,7 +60,7 @@ type keeping struct {
 
 // limits are the budget of the path, and all the number of its iterations, for the sampler's examples; 0: there is none, or it is not known.
 func (s keeping) limits() (budget, all int) {
-	return s.path.Budget(&State{Examples: s.examples}), Iterations(s.path, s.examples)
+	return budgetOf(s.path, &State{Examples: s.examples}), Iterations(s.path, s.examples)
 }
 
 // Keepers lists what a config can say of the states to keep. A state has the particles, their weights and ψ of one iteration.
@@ -174,7 +173,7 @@ func (Best) suits(keeping) faults { return nil }
 func (Last) keep(context.Context, keeping, *State, int, *Info) error { return nil }
 
 func (k Spread) keep(_ context.Context, s keeping, st *State, spent int, _ *Info) error {
-	n, budget := k.States/st.J, s.path.Budget(st)
+	n, budget := k.States/st.J, budgetOf(s.path, st)
 	switch made, all := counted(s.path, st); {
 	case budget == 0:
 		st.keep(n, made, all)
@@ -213,7 +212,7 @@ func (Best) keep(ctx context.Context, s keeping, st *State, _ int, info *Info) e
 	if all > 0 && made == 0 { // a TemperedStart has not reached the path
 		return nil
 	}
-	if epoch := perEpoch(s.path, st.Examples); epoch > 0 && made%epoch != 0 && !s.path.Done(st) {
+	if epoch := PerEpoch(s.path, st.Examples); epoch > 0 && made%epoch != 0 && !s.path.Done(st) {
 		return nil
 	}
 	loss, err := s.judge(ctx, st)
@@ -284,17 +283,6 @@ func (st *State) thin(n int) {
 	}
 }
 
-// counted returns how many iterations of a path are made at st, and how many it has in all, 0 where that is not known. Before a
-// TemperedStart has reached its path, none is made.
-func counted(path Targets, st *State) (made, all int) {
-	if path, ok := path.(interface {
-		Count(st *State) (made, all int)
-	}); ok {
-		return path.Count(st)
-	}
-	return 0, 0
-}
-
 // iterations is how many iterations are made at st, those of a path with a budget included.
 func iterations(path Targets, st *State) int {
 	made, all := counted(path, st)
@@ -302,12 +290,4 @@ func iterations(path Targets, st *State) int {
 		return st.K
 	}
 	return made
-}
-
-// perEpoch is the number of iterations of an epoch; 0 where the path is not in epochs.
-func perEpoch(path Targets, n int) int {
-	if path, ok := path.(interface{ PerEpoch(n int) int }); ok {
-		return path.PerEpoch(n)
-	}
-	return 0
 }

@@ -136,7 +136,7 @@ func TestEpochs(t *testing.T) {
 		{Schedule[Constant]{Iterations: 3, Rule: Constant{Batch: 11}}, 0}, {Schedule[Linear]{Iterations: 3}, 0}, {Tempering{}, 0}, {SDA{Iterations: 3}, 0},
 		{Fixed{Epochs: 3}, 0}, {TemperedStart{Then: Schedule[Constant]{Epochs: 3, Rule: Constant{Batch: 11}}}, 4},
 	} {
-		if got := c.path.PerEpoch(41); got != c.want {
+		if got := PerEpoch(c.path, 41); got != c.want {
 			t.Errorf("%+v: %d iterations an epoch, want %d", c.path, got, c.want)
 		}
 	}

@@ -21,8 +21,7 @@ func (g growing) Next(st *State) (Stage, error) {
 }
 func (g growing) Done(st *State) bool        { return 5*st.K >= g.n }
 func (g growing) Progress(st *State) float64 { return float64(5*st.K) / float64(g.n) }
-func (growing) Budget(*State) int            { return 0 }
-func (growing) AnnealsIn() bool              { return false }
+func (growing) Traits() PathTraits           { return PathTraits{} }
 
 // location is y_i ~ N(θ_0, 1), θ_1 … θ_{d−1} ~ N(0, 1) seen once each through a likelihood of their own: a model whose
 // examples can be taken in any part. calls counts particles × examples. If learned is positive, example i has in addition ψ_{i mod
@@ -262,14 +261,14 @@ func kinds() map[string]func(island int) *Sampler {
 		all[name] = kind
 	}
 	for name, c := range pathCases {
-		if path := c.path(12); path.Batches() {
+		if path := c.path(12); path.Traits().Batches {
 			all["row "+name] = annealed(path)
 		}
 	}
 	for _, row := range mcmc.Moves {
 		faults := config.NewFaults()
 		row.Part.CheckForPopulation(false, faults)
-		if row.Part.Invariant() && len(faults.All()) == 0 && config.Check(row.Part) == nil { // the others move chains, or need settings
+		if row.Part.Traits().Invariant() && len(faults.All()) == 0 && config.Check(row.Part) == nil { // the others move chains, or need settings
 			all["move "+row.Name] = with(func(s *Sampler) { s.Move = row.Part.ForPopulation(mcmc.Mutations{Count: 4}, false) })
 		}
 	}

@@ -44,35 +44,8 @@ func (l Ladder) Done(st *State) bool { return st.K >= len(l.Temperatures) }
 // Progress is the share of the temperatures that are done.
 func (l Ladder) Progress(st *State) float64 { return float64(st.K) / float64(len(l.Temperatures)) }
 
-// Budget is 0.
-func (Ladder) Budget(*State) int { return 0 }
-
-// AnnealsIn is false.
-func (Ladder) AnnealsIn() bool { return false }
-
-// PerEpoch is 0.
-func (Ladder) PerEpoch(int) int { return 0 }
-
-// Batches is false.
-func (Ladder) Batches() bool { return false }
-
-// SuitsWeighting refuses weightings that follow no target.
-func (Ladder) SuitsWeighting(w Weigher) error { return refuseAfresh(w) }
-
-// Evidence is the model's.
-func (Ladder) Evidence() Evidence { return Evidence{Sure: true} }
-
-// Share is 0.
-func (Ladder) Share() float64 { return 0 }
-
-// Resampling is below half the particles: a step may cost much or little.
-func (Ladder) Resampling() Occasion { return BelowHalf }
-
-// Mutations are those of Tempering.
-func (Ladder) Mutations() mcmc.Mutations { return Tempering{}.Mutations() }
-
-// Power is λ.
-func (Ladder) Power(info Info, _ int) float64 { return info.Lambda }
+// Traits are those of Tempering, but no step asks for particles, and one may cost much or little: so they are resampled below half of them.
+func (Ladder) Traits() PathTraits { return PathTraits{Gradual: true, Mutations: mcmc.UntilTravelled} }
 
 // Curves is λ.
 func (Ladder) Curves(n int) []Curve {
@@ -80,12 +53,6 @@ func (Ladder) Curves(n int) []Curve {
 	curves[0].Caption = "The power rises from the prior, near 0, to the posterior at 1, by temperatures that were given."
 	return curves
 }
-
-// Prepares is false.
-func (Ladder) Prepares(Info) bool { return false }
-
-// Caption names nothing but the target.
-func (Ladder) Caption() string { return ownTarget }
 
 // Work counts temperatures.
 func (l Ladder) Work(info Info, _ float64, _ int) (done, all float64) {

@@ -34,7 +34,7 @@ func (t Tempering) stepBias(h, longest float64, logw, ll []float64) float64 {
 	if h >= longest {
 		return 0
 	}
-	if LeavesOne(t.Share(), len(logw)-dead(logw)-1) {
+	if LeavesOne(t.share(), len(logw)-dead(logw)-1) {
 		return math.NaN()
 	}
 	w := make([]float64, len(ll))
@@ -53,7 +53,7 @@ func (t Tempering) stepBias(h, longest float64, logw, ll []float64) float64 {
 func (t Tempering) without(j int, now tilt, longest float64, w, ll []float64) float64 {
 	own, g := w[j], now.weight(ll[j])
 	first, second := now.first-float64(own*g), now.second-float64(float64(own*g)*g)
-	aim := float64(t.Share() * (1 - own)) // (Σ W g)²/Σ W g² of the others at h_{−j}
+	aim := float64(t.share() * (1 - own)) // (Σ W g)²/Σ W g² of the others at h_{−j}
 	if off := rng.Log(float64(first*first) / float64(second*aim)); math.Abs(off) < nearStep {
 		return float64(min(-off/now.slope(), longest-now.h) * (ll[j] - now.top - now.mean))
 	}

@@ -30,8 +30,5 @@ func (l Linear) Rows(k, iterations, n int) Rows {
 	return cumulative(first+grow*k, first, n)
 }
 
-// PerEpoch is 0.
-func (Linear) PerEpoch(int) int { return 0 }
-
 // Evidence is the model's if there is a last tenth.
 func (Linear) Evidence(iterations int) Evidence { return refined(iterations) }

@@ -1,7 +1,6 @@
 package smc
 
 import (
-	"errors"
 	"math"
 )
 
@@ -18,8 +17,13 @@ type Momentum struct {
 	Literal bool `yaml:"-"`
 }
 
-// Early is false.
-func (Momentum) Early() bool { return false }
+// Traits say that Literal does not follow the targets.
+func (m Momentum) Traits() WeightTraits {
+	return WeightTraits{
+		Energy: true, Untargeted: m.Literal,
+		NotInvariant: "would also count the energy errors of rejected proposals: use it with moves without accept or reject",
+	}
+}
 
 // After returns the change minus the energy error. A particle whose move has infinite energy gets weight 0, whatever the
 // change.
@@ -32,20 +36,6 @@ func (m Momentum) After(moved Moved) []float64 {
 	}
 	return increments
 }
-
-// Suits refuses moves that leave their target invariant.
-func (Momentum) Suits(invariant bool) error {
-	if invariant {
-		return errors.New("would also count the energy errors of rejected proposals: use it with moves without accept or reject")
-	}
-	return nil
-}
-
-// FollowsTargets is true unless Literal.
-func (m Momentum) FollowsTargets() bool { return !m.Literal }
-
-// CountsEnergy is true.
-func (Momentum) CountsEnergy() bool { return true }
 
 // ForPopulation returns m unchanged.
 func (m Momentum) ForPopulation(bool) Weighting { return m }

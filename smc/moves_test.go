@@ -20,9 +20,9 @@ type persistent struct {
 	Fixed []float64 // log h and logit α that stay; nil: tuned
 }
 
-func (persistent) Needs() mcmc.Needs  { return mcmc.Needs{Gradient: true, Momentum: true} }
-func (m persistent) Evaluations() int { return m.Steps }
-func (persistent) Invariant() bool    { return true }
+func (m persistent) Traits() mcmc.Traits {
+	return mcmc.Traits{Needs: mcmc.Needs{Gradient: true, Momentum: true}, Costs: m.Steps}
+}
 func (m persistent) Tuning(*mcmc.Target, int) ([]float64, error) {
 	if m.Fixed != nil {
 		return append([]float64(nil), m.Fixed...), nil
@@ -95,9 +95,7 @@ func (m persistent) Mutate(ctx context.Context, w *mcmc.Work, t *mcmc.Target, p 
 // some particles try more points than others.
 type slice struct{}
 
-func (slice) Needs() mcmc.Needs                           { return mcmc.Needs{} }
-func (slice) Evaluations() int                            { return 1 }
-func (slice) Invariant() bool                             { return true }
+func (slice) Traits() mcmc.Traits                         { return mcmc.Traits{} }
 func (slice) Tuning(*mcmc.Target, int) ([]float64, error) { return nil, nil }
 
 func (slice) Mutate(ctx context.Context, _ *mcmc.Work, t *mcmc.Target, p *mcmc.Population, _ []float64, now mcmc.StepContext) (mcmc.Outcome, error) {
@@ -143,7 +141,11 @@ type repeated struct {
 	often mcmc.Mutations
 }
 
-func (r repeated) Repeats() mcmc.Mutations { return r.often }
+func (r repeated) Traits() mcmc.Traits {
+	t := r.Kernel.Traits()
+	t.Repeats = r.often
+	return t
+}
 
 // Moves that keep momenta or take as many evaluations as it needs leave a target invariant, in runs and as chains.
 func TestMovesOfTestsAreInvariant(t *testing.T) {

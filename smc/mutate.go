@@ -39,7 +39,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 	if travels {
 		travel = mcmc.NewTravel(st.J, s.variances(st))
 	}
-	if s.origin = s.origin[:0]; s.several && st.J > 1 && (repeats.Eta > 0 || s.Move.Invariant()) {
+	if s.origin = s.origin[:0]; s.several && st.J > 1 && (repeats.Eta > 0 || s.Move.Traits().Invariant()) {
 		s.origin = append(s.origin, st.Theta...)
 	}
 	var spread spread
@@ -73,7 +73,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 			travel.Moved(st.J, func(j int) []float64 { return s.away(st, j) })
 			arrived = travel.Arrived()
 		}
-		budget := s.Path.Budget(st)
+		budget := budgetOf(s.Path, st)
 		if travels && arrived || repeats.Enough(info.Mutations, last, dist) || info.Mutations >= repeats.Limit() || budget > 0 && st.Spent >= budget {
 			info.Acceptance /= numeral.Number(st.J * info.Mutations)
 			info.EnergySD = spread.sd()
@@ -81,7 +81,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 				st.Parted = 1
 			}
 			healthy := arrived && info.Acceptance >= StuckBelow
-			info.Stuck = s.Move.Invariant() && st.J > 1 && !healthy && !s.carriedFar(st)
+			info.Stuck = s.Move.Traits().Invariant() && st.J > 1 && !healthy && !s.carriedFar(st)
 			return nil
 		}
 	}
@@ -110,13 +110,11 @@ func (s *Sampler) carriedFar(st *State) bool {
 }
 
 // repeats returns how often the move is made in an iteration, and whether moves end when the particles have travelled. It is the
-// move's Repeats if it has them and they are set, else the path's, else one move.
+// move's Repeats if they are set, else the path's, else one move.
 func (s *Sampler) repeats() (m mcmc.Mutations, travels bool) {
-	if move, ok := s.Move.(interface{ Repeats() mcmc.Mutations }); ok {
-		m = move.Repeats()
-	}
-	if path, ok := s.Path.(interface{ Mutations() mcmc.Mutations }); ok && m == (mcmc.Mutations{}) && s.Move.Invariant() {
-		m = path.Mutations()
+	move := s.Move.Traits()
+	if m = move.Repeats; m == (mcmc.Mutations{}) && move.Invariant() {
+		m = s.Path.Traits().Mutations
 	}
 	return m, m.Eta == 0 && m.Max > 0
 }
@@ -162,16 +160,10 @@ func (s *Sampler) findCentre(st *State) {
 	}
 }
 
-// varies reports whether moves take different numbers of evaluations.
-func (s *Sampler) varies() bool {
-	move, ok := s.Move.(interface{ Varies() bool })
-	return ok && move.Varies()
-}
-
 // stepContext returns the step context of a move.
 func (s *Sampler) stepContext(st *State, target *mcmc.Target) mcmc.StepContext {
 	now := mcmc.StepContext{Key: rng.Key{Seed: s.Seed, Island: s.Island, Iteration: st.K}}
-	if budget := s.Path.Budget(st); budget > 0 {
+	if budget := budgetOf(s.Path, st); budget > 0 {
 		n := max(1, target.Examples())
 		now.Progress = float64(st.Spent) / float64(budget)
 		now.Left = max(1, (budget-st.Spent+n-1)/n)

@@ -86,7 +86,11 @@ type firstMoves struct {
 	tell   func(acceptance float64)
 }
 
-func (m firstMoves) Repeats() mcmc.Mutations { return mcmc.Mutations{} }
+func (m firstMoves) Traits() mcmc.Traits {
+	t := m.Kernel.Traits()
+	t.Repeats = mcmc.Mutations{}
+	return t
+}
 
 func (m firstMoves) Begin(ctx context.Context, w *mcmc.Work, t *mcmc.Target, p *mcmc.Population, weights, tuning []float64, now mcmc.StepContext) (mcmc.Trials, error) {
 	*m.begins = true

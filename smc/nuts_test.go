@@ -127,7 +127,7 @@ func coordinate(chains [][][]float64, i int) (values [][]float64) {
 // one that ends at 0 takes one.
 type costly struct{ scripted }
 
-func (costly) Varies() bool { return true }
+func (costly) Traits() mcmc.Traits { return mcmc.Traits{Varies: true} }
 func (costly) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Population, _ []float64, _ mcmc.StepContext) (mcmc.Outcome, error) {
 	out := nothingDone(p)
 	for j := range p.J {

@@ -18,19 +18,20 @@ func TestEveryPathAnswers(t *testing.T) {
 			continue
 		}
 		p := c.path(10)
-		if got := (facts{p.Batches(), p.Evidence(), p.Share(), p.Resampling(), p.AnnealsIn()}); got != c.facts || p.String() != c.title {
-			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, p, got, c.title, c.facts)
+		got := p.Traits()
+		if got.Caption = ""; got != c.traits || p.String() != c.title {
+			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, p, got, c.title, c.traits)
 		}
 		if name := Paths.Name(p); name != row.Name {
 			t.Errorf("the table calls %s %q", row.Name, name)
 		}
 	}
 	for _, p := range []Path{Schedule[ConstantToRefine]{Iterations: 9}, Schedule[Linear]{Iterations: 9}, Schedule[Automated]{Iterations: 9}} {
-		if p.Evidence().Sure {
+		if p.Traits().Evidence.Sure() {
 			t.Errorf("%s of 9 iterations has no last tenth, and is sure of its evidence", p)
 		}
 	}
-	if !(SDA{Scale: true}).Evidence().Scaled {
+	if !(SDA{Scale: true}).Traits().Evidence.Scaled {
 		t.Error("smooth annealing with a scale does not say so")
 	}
 }
@@ -40,15 +41,15 @@ func TestEvidenceIsWhatPathsSay(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range batches(t, 12) {
 		_, infos := run(t, &Sampler{Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Particles: 30, Seed: 7})
-		says, last := path.Evidence(), infos[len(infos)-1]
-		if says.Sure && (last.Examples != 41 || last.Lambda != 1) || says.Batch > 0 && last.Examples != says.Batch {
+		says, last := path.Traits().Evidence, infos[len(infos)-1]
+		if says.Sure() && (last.Examples != 41 || last.Lambda != 1) || says.Batch > 0 && last.Examples != says.Batch {
 			t.Errorf("%s says %+v and ends with %d examples at λ = %v", name, says, last.Examples, last.Lambda)
 		}
 		for _, info := range infos {
 			if says.Every && (info.Examples != 41 || info.Lambda != 1) {
 				t.Errorf("%s says that every target is the posterior, and iteration %d is not", name, info.K)
 			}
-			if scale := 41 / float64(info.Examples); says.Scaled && !path.AnnealsIn() && !golden.Near(info.Lambda, scale, 1e-12, 0) {
+			if scale := 41 / float64(info.Examples); says.Scaled && !path.Traits().AnnealsIn && !golden.Near(info.Lambda, scale, 1e-12, 0) {
 				t.Errorf("%s, iteration %d: λ = %v, want the scale %v", name, info.K, info.Lambda, scale)
 			}
 		}
@@ -60,7 +61,7 @@ func TestSurePathsEndAtThePosterior(t *testing.T) {
 	for name, c := range pathCases {
 		for _, iterations := range []int{1, 3, 9, 10, 40} {
 			path := c.path(iterations)
-			if !path.Batches() || !path.Evidence().Sure {
+			if !path.Traits().Batches || !path.Traits().Evidence.Sure() {
 				continue
 			}
 			const n = 1_000_000_007
@@ -103,13 +104,13 @@ func TestWork(t *testing.T) {
 // The power of the newest block, and how many blocks have come in, as a run shows them.
 func TestBlocks(t *testing.T) {
 	info := Info{Lambda: 0.8, Examples: 20}
-	if p := (SDA{}).Power(info, 40); p != 0.8 {
+	if p := (SDA{}).Traits().Power(info, 40); p != 0.8 {
 		t.Errorf("power %v without a scale", p)
 	}
-	if p := (SDA{Scale: true}).Power(info, 40); p != 0.4 {
+	if p := (SDA{Scale: true}).Traits().Power(info, 40); p != 0.4 {
 		t.Errorf("power %v with a scale of 2, want .4", p)
 	}
-	if p := (Tempering{}).Power(info, 40); p != 0.8 {
+	if p := (Tempering{}).Traits().Power(info, 40); p != 0.8 {
 		t.Errorf("tempering shows power %v", p)
 	}
 	s := SDA{Iterations: 40, Batch: 7, Grow: 5}
@@ -167,9 +168,9 @@ func TestEveryWeightingAnswers(t *testing.T) {
 			t.Errorf("the weighting %s has no case", row.Name)
 			continue
 		}
-		if c.w.Suits(c.invariant) != nil || c.w.Suits(!c.invariant) == nil || c.w.FollowsTargets() != c.follows || c.w.CountsEnergy() != c.counts || Weightings.Name(c.w) != row.Name {
-			t.Errorf("%s suits invariant moves: %v, others: %v; follows targets: %v; counts energy errors: %v; is called %s", row.Name,
-				c.w.Suits(true), c.w.Suits(false), c.w.FollowsTargets(), c.w.CountsEnergy(), Weightings.Name(c.w))
+		w := c.w.Traits()
+		if (w.NotInvariant == "") != c.invariant || (w.NotOthers == "") == c.invariant || w.Untargeted == c.follows || w.Energy != c.counts || Weightings.Name(c.w) != row.Name {
+			t.Errorf("%s says %+v and is called %s", row.Name, w, Weightings.Name(c.w))
 		}
 	}
 	if name := Occasions.Name(BelowRatio(0.3)); name != "ess" || len(Occasions) != 3 {
@@ -180,7 +181,7 @@ func TestEveryWeightingAnswers(t *testing.T) {
 // fresher is a user's own weighting: minus the energy error, plus the log-likelihood where the particle stands now.
 type fresher struct{}
 
-func (fresher) Early() bool { return false }
+func (fresher) Traits() WeightTraits { return WeightTraits{} }
 func (fresher) After(m Moved) []float64 {
 	increments := make([]float64, m.Population.J)
 	for j := range increments {

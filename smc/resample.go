@@ -36,11 +36,13 @@ func (r Resampler) when(path Targets, w Weigher) Occasion {
 // DefaultOccasion is when to resample on a path where nothing else is said. It is the weighting's own if it has one, else the path's.
 // Adaptive tempering resamples always: it stops where ESS is ρJ, so that an occasion below ρJ would be decided by rounding.
 func DefaultOccasion(path Targets, w Weigher) Occasion {
-	if w, ok := w.(interface{ Resampling() Occasion }); ok {
-		return w.Resampling()
+	if w != nil {
+		if t := w.Traits(); t.Resampling != nil {
+			return t.Resampling
+		}
 	}
-	if path, ok := path.(interface{ Resampling() Occasion }); ok {
-		return path.Resampling()
+	if t := path.Traits(); t.Resampling != nil {
+		return t.Resampling
 	}
 	return BelowHalf
 }

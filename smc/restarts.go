@@ -150,11 +150,8 @@ func (b blocks) Progress(st *State) float64 {
 	return float64(st.Rows.To) / float64(st.Examples)
 }
 
-// Budget is 0.
-func (blocks) Budget(*State) int { return 0 }
-
-// AnnealsIn is false: ψ is learned at the end, at the likelihood of all examples.
-func (blocks) AnnealsIn() bool { return false }
+// Traits are the zero value: ψ is learned at the end, at the likelihood of all examples.
+func (blocks) Traits() PathTraits { return PathTraits{} }
 
 // some is a model of some examples of another.
 type some struct {
@@ -190,7 +187,7 @@ func (m someAt) Name(i int) string { return parameterName(m.Model, i) }
 
 // parameterName is a model's name of coordinate i; its number, if the model has none.
 func parameterName(model mcmc.Model, i int) string {
-	if named, ok := model.(interface{ Name(i int) string }); ok {
+	if named, ok := model.(mcmc.Named); ok {
 		return named.Name(i)
 	}
 	return strconv.Itoa(i)

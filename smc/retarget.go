@@ -17,7 +17,7 @@ import (
 func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, stage Stage) ([]float64, error) {
 	last := st.Stage
 	st.Stage = stage
-	if afresh(s.weighting()) && s.blind() {
+	if s.weighting().Traits().Afresh && s.Move.Traits().Blind {
 		return nil, nil
 	}
 	same := !st.stale() && stage.Rows == last.Rows && stage.Annealed == last.Annealed // only the powers may change
@@ -48,16 +48,10 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 	return s.change, nil
 }
 
-// blind reports whether the move needs no values where the particles stand.
-func (s *Sampler) blind() bool {
-	move, ok := s.Move.(interface{ Blind() bool })
-	return ok && move.Blind()
-}
-
 // renews reports whether retarget comes after resampling and computes all gradients anew.
 func (s *Sampler) renews(st *State) bool {
-	w := s.weighting()
-	return st.stale() && !w.Early() && !(afresh(w) && s.blind())
+	w := s.weighting().Traits()
+	return st.stale() && !w.Early && !(w.Afresh && s.Move.Traits().Blind)
 }
 
 // evaluate updates the particles' cached sums from the last stage's examples to those of st.
@@ -140,7 +134,7 @@ func add(to, x []float64) {
 
 // countEvaluation counts examples that were evaluated outside a move, over all particles.
 func (s *Sampler) countEvaluation(st *State, examples int) {
-	if s.Move.Needs().Gradient {
+	if s.Move.Traits().Needs.Gradient {
 		st.Gradients += examples
 	} else {
 		st.Values += examples

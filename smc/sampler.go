@@ -40,7 +40,7 @@ type Sampler struct {
 	Resample  Resampler // zero: multinomial, when the path says
 	Particles int       // J
 	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, even if some are equal
-	Keep      Keeper    // nil: only the last state, which is no draw for moves that select (mcmc.Move)
+	Keep      Keeper    // nil: only the last state, which is no draw for moves that select (mcmc.Traits)
 
 	// Learn moves ψ, which all particles share, where the Model is a mcmc.Partial; nil: ψ stays at Psi. The path's iterations are
 	// lines 2–10 of Algorithm 1 (guided-open-horizon-smc) if they have a Schedule, mcmc.Unadjusted of one step and Momentum. The
@@ -87,11 +87,11 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err != nil {
 		return info, err
 	}
-	if path, ok := s.Path.(adaptive); ok {
+	if path, ok := s.Path.(Adaptive); ok {
 		st.LadderBias += path.LadderBias(st, stage)
 	}
 	target, weighting := s.target(stage, st), s.weighting()
-	early := weighting.Early()
+	early := weighting.Traits().Early
 	if !early {
 		if err = s.weigh(st, nil, &info); err != nil {
 			return info, err
@@ -150,7 +150,7 @@ func (s *Sampler) weigh(st *State, increments []float64, info *Info) (err error)
 
 // choose resamples if the Resampler says so.
 func (s *Sampler) choose(st *State, info *Info) {
-	if st.K == 0 && afresh(s.weighting()) && (s.Start != nil || s.movesFirst()) {
+	if st.K == 0 && s.weighting().Traits().Afresh && (s.Start != nil || s.movesFirst()) {
 		return // nothing has weighted the particles yet
 	}
 	if info.Resampled = s.Resample.when(s.Path, s.weighting()).Due(info.ESS, st.J); info.Resampled {
@@ -236,7 +236,7 @@ func (s *Sampler) died(st *State, step float64, err error) error {
 		what = "all parameters are finite"
 	}
 	mend := "more particles, or a prior or start where the model is defined"
-	if !s.weighting().Early() {
+	if !s.weighting().Traits().Early {
 		mend = fmt.Sprintf("a smaller step than %.4g of %v", step, s.Move)
 	}
 	if s.Learn != nil {
@@ -255,7 +255,7 @@ func (s *Sampler) died(st *State, step float64, err error) error {
 // advance counts the iteration.
 func (s *Sampler) advance(st *State) {
 	st.K++
-	if path, ok := s.Path.(rememberer); ok {
+	if path, ok := s.Path.(Rememberer); ok {
 		st.Memory = path.Remember(st)
 	}
 }
@@ -274,20 +274,12 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Lambda, info.Examples, info.Annealed = st.Lambda, st.Annealed+st.Rows.size(st.Examples), st.Annealed
 	info.LogZ, info.LogLikelihood = numeral.Number(st.LogZ), numeral.Number(st.logLikelihood())
 	info.LogZSD, info.LadderBias = known(st.Genealogy.SD()), nil
-	if _, ok := s.Path.(adaptive); ok {
+	if _, ok := s.Path.(Adaptive); ok {
 		info.LadderBias = known(st.LadderBias)
 	}
 	info.Parents, info.Ancestors = s.places(s.lineage), s.survivors(st)
 	info.Displacement = numeral.Number(s.relativeDisplacement(st))
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
-}
-
-// rememberer is a path that keeps something in State.Memory.
-type rememberer interface{ Remember(st *State) []int }
-
-// adaptive is a path whose steps the particles decide. LadderBias is what the step from st to next adds to the mean of log Z.
-type adaptive interface {
-	LadderBias(st *State, next Stage) float64
 }
 
 // survivors counts the first ancestors of the particles alive.

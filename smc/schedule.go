@@ -2,7 +2,6 @@ package smc
 
 import (
 	"cmp"
-	"github.com/starling-smc/starling/mcmc"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -42,16 +41,15 @@ type Schedule[R Rule] struct {
 	Rule       R   `yaml:",inline"`
 }
 
-// Rule gives the batches of a Schedule. Each rule has a type of its own, with its settings.
+// Rule gives the batches of a Schedule. Each rule has a type of its own, with its settings. It is Epochal, too, if batches are so alike that some
+// of them make an epoch.
 type Rule interface {
 	// Rows returns the batch of an iteration k of a given number, among n examples. There are two kinds: fresh and
 	// cumulative.
 	Rows(k, iterations, n int) Rows
-	// PerEpoch is the number of iterations that see all n examples about once; 0: batches differ too much for epochs.
-	PerEpoch(n int) int
 	// String is the title of the path.
 	String() string
-	// Evidence is Path.Evidence for a given number of iterations.
+	// Evidence is PathTraits.Evidence for a given number of iterations.
 	Evidence(iterations int) Evidence
 }
 
@@ -86,7 +84,7 @@ func refined(iterations int) Evidence {
 	if iterations < 10 {
 		return Evidence{Scaled: true, Unsure: "takes all examples in the last tenth of its iterations, and fewer than 10 iterations have none"}
 	}
-	return Evidence{Sure: true, Scaled: true}
+	return Evidence{Scaled: true}
 }
 
 func checkSize(f *config.Faults, field string, size int) {
@@ -110,13 +108,13 @@ func (s Schedule[R]) Check(f *config.Faults) {
 	}
 	f.Within("epochs", s.Epochs, 1, rng.MaxIterations)
 	f.If(s.Iterations != 0, "epochs", "%d epochs exclude %d iterations: want one of them", s.Epochs, s.Iterations)
-	f.If(s.Rule.PerEpoch(1) == 0, "epochs", "batches that grow or change in kind make no epochs: want iterations")
+	f.If(PerEpoch(s.Rule, 1) == 0, "epochs", "batches that grow or change in kind make no epochs: want iterations")
 }
 
 // iterations is K for n examples.
 func (s Schedule[R]) iterations(n int) int {
 	if s.Epochs > 0 {
-		return s.Epochs * s.Rule.PerEpoch(n)
+		return s.Epochs * PerEpoch(s.Rule, n)
 	}
 	return s.Iterations
 }
@@ -126,7 +124,7 @@ func (s Schedule[R]) PerEpoch(n int) int {
 	if s.Epochs == 0 {
 		return 0
 	}
-	return s.Rule.PerEpoch(n)
+	return PerEpoch(s.Rule, n)
 }
 
 // Count is the number of iterations made, of how many.
@@ -146,43 +144,13 @@ func (s Schedule[R]) Progress(st *State) float64 {
 	return float64(st.K) / float64(s.iterations(st.Examples))
 }
 
-// Budget is 0.
-func (Schedule[R]) Budget(*State) int { return 0 }
-
-// AnnealsIn is false.
-func (Schedule[R]) AnnealsIn() bool { return false }
-
-// Batches is true.
-func (Schedule[R]) Batches() bool { return true }
-
-// Evidence is the rule's.
-func (s Schedule[R]) Evidence() Evidence { return s.Rule.Evidence(s.Iterations) }
-
-// Share is 0.
-func (Schedule[R]) Share() float64 { return 0 }
-
-// Resampling is below an effective sample size of half the particles.
-func (Schedule[R]) Resampling() Occasion { return BelowHalf }
-
-// Mutations is one move.
-func (Schedule[R]) Mutations() mcmc.Mutations { return oneMove }
-
-// Power is λ, the scale.
-func (Schedule[R]) Power(info Info, _ int) float64 { return info.Lambda }
+// Traits say that targets see batches, and which evidence the rule leads to.
+func (s Schedule[R]) Traits() PathTraits {
+	return PathTraits{Batches: true, Evidence: s.Rule.Evidence(s.Iterations)}
+}
 
 // Curves is the batch size.
 func (Schedule[R]) Curves(int) []Curve { return []Curve{batchSize} }
-
-// Prepares is false.
-func (Schedule[R]) Prepares(Info) bool { return false }
-
-// Caption says whether likelihoods are scaled.
-func (s Schedule[R]) Caption() string {
-	if s.Evidence().Scaled {
-		return scaledTarget
-	}
-	return ownTarget
-}
 
 // Work counts the examples of the batches, the cost of an iteration.
 func (s Schedule[R]) Work(info Info, _ float64, n int) (done, all float64) {

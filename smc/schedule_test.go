@@ -184,8 +184,8 @@ func TestPathsSayWhetherTheyAnnealIn(t *testing.T) {
 				Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Weighting: Momentum{}, Particles: 50, Seed: 7,
 			})
 			annealed := slices.ContainsFunc(infos, func(i Info) bool { return i.Annealed > 0 })
-			if path.AnnealsIn() != annealed || (st.AnnealedLL != nil) != annealed {
-				t.Errorf("%s, %T: anneals in %v, examples annealed in: %v, room for them: %v", name, path, path.AnnealsIn(), annealed, st.AnnealedLL != nil)
+			if path.Traits().AnnealsIn != annealed || (st.AnnealedLL != nil) != annealed {
+				t.Errorf("%s, %T: anneals in %v, examples annealed in: %v, room for them: %v", name, path, path.Traits().AnnealsIn, annealed, st.AnnealedLL != nil)
 			}
 		}
 	}

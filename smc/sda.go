@@ -2,7 +2,6 @@ package smc
 
 import (
 	"cmp"
-	"github.com/starling-smc/starling/mcmc"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -99,44 +98,19 @@ func (s SDA) Done(st *State) bool { return st.K >= s.Iterations }
 // Progress is the share of the iterations that are made.
 func (s SDA) Progress(st *State) float64 { return float64(st.K) / float64(s.Iterations) }
 
-// Budget is 0.
-func (SDA) Budget(*State) int { return 0 }
-
-// AnnealsIn is true.
-func (SDA) AnnealsIn() bool { return true }
-
-// PerEpoch is 0.
-func (SDA) PerEpoch(int) int { return 0 }
-
 // Count is the number of iterations made, of how many.
 func (s SDA) Count(st *State) (made, all int) { return st.K, s.Iterations }
 
-// Batches is true.
-func (SDA) Batches() bool { return true }
-
-// SuitsWeighting refuses weightings that follow no target.
-func (SDA) SuitsWeighting(w Weigher) error { return refuseAfresh(w) }
-
-// Evidence says only whether likelihoods are scaled: the trace shows whether the last target holds all examples at power 1.
-func (s SDA) Evidence() Evidence {
-	return Evidence{Scaled: s.Scale, Unsure: "may end before all examples are annealed in"}
-}
-
-// Share is 0.
-func (SDA) Share() float64 { return 0 }
-
-// Resampling is below an effective sample size of half the particles.
-func (SDA) Resampling() Occasion { return BelowHalf }
-
-// Mutations is one move.
-func (SDA) Mutations() mcmc.Mutations { return oneMove }
-
-// Power is β.
-func (s SDA) Power(info Info, n int) float64 {
-	if !s.Scale {
-		return info.Lambda
+// Traits say of the evidence only whether likelihoods are scaled: the trace shows whether the last target holds all examples at power 1.
+func (s SDA) Traits() PathTraits {
+	t := PathTraits{
+		AnnealsIn: true, Batches: true, Gradual: true,
+		Evidence: Evidence{Scaled: s.Scale, Unsure: "may end before all examples are annealed in"},
 	}
-	return info.Lambda * float64(info.Examples) / float64(n)
+	if !s.Scale {
+		t.Caption = "Of the iteration's own target: all blocks so far, the newest one with its likelihood raised to its power."
+	}
+	return t
 }
 
 // Curves is the number of examples, β, and the number of blocks. β cannot be told from a scaled power without n.
@@ -151,21 +125,10 @@ func (s SDA) Curves(n int) []Curve {
 	}
 	return []Curve{batchSize, {
 		ID: "power", Title: "Power of the newest block", Axis: "β", Decimals: 2, Share: true, Step: true,
-		Of: func(info Info) float64 { return s.Power(info, n) },
+		Of: func(info Info) float64 { return s.Traits().Power(info, n) },
 		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
 			"block is added. Where one particle has all the weight, the power jumps to 1 at once.",
 	}, blocks}
-}
-
-// Prepares is false.
-func (SDA) Prepares(Info) bool { return false }
-
-// Caption says how likelihoods are scaled, or what the blocks' powers are.
-func (s SDA) Caption() string {
-	if s.Scale {
-		return scaledTarget
-	}
-	return "Of the iteration's own target: all blocks so far, the newest one with its likelihood raised to its power."
 }
 
 // Work counts iterations.

@@ -21,11 +21,11 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	j, d := s.Particles, s.Model.Dim()
 	stage, weigh := s.Path.Start(s.Model.Examples())
 	st := &State{
-		Population: mcmc.NewPopulation(j, d, s.Move.Needs()),
+		Population: mcmc.NewPopulation(j, d, s.Move.Traits().Needs),
 		Stage:      stage, Examples: s.Model.Examples(),
 		LogW: make([]float64, j), Roots: make([]int32, j), Psi: slices.Clone(s.Psi),
 	}
-	if s.Path.AnnealsIn() {
+	if s.Path.Traits().AnnealsIn {
 		st.CarryAnnealed()
 	}
 	for i := range j {
@@ -57,7 +57,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 
 // unit is what an error calls the sampler.
 func (s *Sampler) unit(st *State) string {
-	if st.J == 1 && s.Path.Budget(st) > 0 {
+	if st.J == 1 && s.Path.Traits().Epochs > 0 {
 		return "chain"
 	}
 	return "island"
@@ -65,8 +65,8 @@ func (s *Sampler) unit(st *State) string {
 
 // movesFirst reports whether draws from the prior have equal weights until they have moved.
 func (s *Sampler) movesFirst() bool {
-	w := s.weighting()
-	return afresh(w) && (s.Learn != nil || !weighs(w))
+	w := s.weighting().Traits()
+	return w.Afresh && (s.Learn != nil || w.Equal)
 }
 
 // ErrStart is the error of a particle at whose start the log-likelihood or the log-prior is undefined, which no weight can mend.
@@ -76,10 +76,11 @@ var ErrStart = errors.New("want finite numbers")
 // target, or as a weighting does that weighs the population afresh, and any particle whose likelihood is 0 by 0, whatever the
 // target's power. It refuses starts that no weight can mend, by the rule of mcmc.Model.
 func (s *Sampler) weighStart(st *State, weigh bool) error {
-	weigh = weigh && weighs(s.weighting())
+	w := s.weighting().Traits()
+	weigh = weigh && !w.Equal
 	weighted := weigh && s.Start == nil && !s.movesFirst()
 	first, impossible := make([]float64, st.J), 0
-	again := weighted && afresh(s.weighting())
+	again := weighted && w.Afresh
 	if again {
 		copy(first, s.weighting().After(s.moved(st, nil, make([]float64, st.J))))
 	}
@@ -184,9 +185,9 @@ func (s *Sampler) prepare(st *State) error {
 	case st.J != s.Particles || st.D != s.Model.Dim() || st.Examples != s.Model.Examples():
 		return fmt.Errorf("state of %d particles of %d parameters and %d examples does not belong to a sampler of %d, %d and %d",
 			st.J, st.D, st.Examples, s.Particles, s.Model.Dim(), s.Model.Examples())
-	case st.Needs() != s.Move.Needs():
-		return fmt.Errorf("the state carries %+v, the move needs %+v", st.Needs(), s.Move.Needs())
-	case (st.AnnealedLL != nil) != s.Path.AnnealsIn():
+	case st.Needs() != s.Move.Traits().Needs:
+		return fmt.Errorf("the state carries %+v, the move needs %+v", st.Needs(), s.Move.Traits().Needs)
+	case (st.AnnealedLL != nil) != s.Path.Traits().AnnealsIn:
 		return errors.New("state and path differ in whether examples are annealed in")
 	case s.Path.Done(st):
 		return errors.New("the path is at its end")
@@ -248,26 +249,18 @@ func (s *Sampler) check() error {
 	f.add(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
 	f.add(n < 1, "sampler: model of %d examples", n)
 	f.add(s.Start != nil && len(s.Start) != j*d, "sampler: start of %d numbers for %d particles of %d parameters", len(s.Start), j, d)
-	if path, ok := s.Path.(interface{ Share() float64 }); ok {
-		share := path.Share()
-		f.add(LeavesOne(share, j),
-			"path: tempering at ESS %v of %d particles leaves at most one effective: take more particles or a larger ESS", share, j)
-	}
+	path, moves, weights := s.Path.Traits(), s.Move.Traits(), s.weighting().Traits()
+	f.add(LeavesOne(path.Share, j),
+		"path: tempering at ESS %v of %d particles leaves at most one effective: take more particles or a larger ESS", path.Share, j)
 	if errors.Join(f...) != nil {
 		return errors.Join(f...)
 	}
-	budget := s.Path.Budget(&State{Examples: n})
-	if move, ok := s.Move.(mcmc.Move); ok && n > 0 {
-		few := budget / n
-		f.add(budget > 0 && few < move.Fewest(), "sampler: chains of %v learn their moves in the first half of at least %d epochs, and have %d: take more, or give the steps of a trajectory",
-			move, move.Fewest(), few)
-		if budget == 0 && j > 1 && weighs(s.weighting()) {
-			f = append(f, refused(move, s.Learn != nil)...)
-		}
+	f.add(path.Epochs > 0 && path.Epochs < moves.Fewest, "sampler: chains of %v learn their moves in the first half of at least %d epochs, and have %d: take more, or give the steps of a trajectory",
+		s.Move, moves.Fewest, path.Epochs)
+	if move, ok := s.Move.(mcmc.Move); ok && path.Epochs == 0 && j > 1 && !weights.Equal {
+		f = append(f, refused(move, s.Learn != nil)...)
 	}
-	if move, ok := s.Move.(interface{ Biased() bool }); ok && move.Biased() {
-		f.add(budget == 0 && weighs(s.weighting()), "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
-	}
+	f.add(moves.Biased() && path.Epochs == 0 && !weights.Equal, "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
 	s.checkLearn(&f)
 	if s.Keep != nil {
 		f.part("keep", s.Keep)
@@ -294,17 +287,18 @@ func (s *Sampler) SuitsKeep(n int) []error {
 func (s *Sampler) keeping(n int) keeping {
 	return keeping{
 		path: s.Path, particles: s.Particles, examples: n, costs: s.costs(),
-		varies: s.varies(), weighs: weighs(s.weighting()), judge: s.Judge,
+		varies: s.Move.Traits().Varies, weighs: !s.weighting().Traits().Equal, judge: s.Judge,
 	}
 }
 
 // costs is the number of evaluations that bounds the number of iterations: the smallest one, 1, if moves vary.
 func (s *Sampler) costs() int {
-	if s.varies() {
+	move := s.Move.Traits()
+	if move.Varies {
 		return 1
 	}
 	repeats, _ := s.repeats()
-	return repeats.Limit() * s.Move.Evaluations()
+	return repeats.Limit() * move.Evaluations()
 }
 
 // refused lists why a move is not for populations.
@@ -329,7 +323,7 @@ func (s *Sampler) weighting() Weigher {
 	return w
 }
 
-// checkWeighting refuses a weighting that does not suit the move or the path, if they have methods that decide it.
+// checkWeighting refuses a weighting that does not suit the move or the path.
 func (s *Sampler) checkWeighting() error {
 	err := SuitsWeighting(s.Path, s.weighting())
 	if err == nil {
@@ -359,7 +353,7 @@ func (s *Sampler) checkLearn(f *faults) {
 	}
 	f.part("learn", s.Learn)
 	f.add(learned == 0, "learn: the model has no parameters that all particles share: leave Learn out")
-	f.add(s.Path.AnnealsIn(), "learn: the path keeps the likelihood of examples that are annealed in, but that changes with the learned parameters: "+
+	f.add(s.Path.Traits().AnnealsIn, "learn: the path keeps the likelihood of examples that are annealed in, but that changes with the learned parameters: "+
 		"take another path, or leave Learn out")
 }
 

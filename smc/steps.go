@@ -50,15 +50,15 @@ func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err er
 
 // warmsUp reports whether a chain is in its warm-up.
 func warmsUp(path Targets, st *State) bool {
-	budget := path.Budget(st)
-	return budget > 0 && float64(st.Spent) < mcmc.WarmUp*float64(budget)
+	all := budgetOf(path, st)
+	return all > 0 && float64(st.Spent) < mcmc.WarmUp*float64(all)
 }
 
 // Calls is the number of calls of Steps, of n iterations each, that lead to st. A path with a budget must know where the warm-up
-// ended: see Targets.
+// ended: see WarmedUp.
 func Calls(path Targets, st *State, n int) int {
 	warm := 0
-	if path, ok := path.(interface{ WarmedUp(st *State) int }); ok {
+	if path, ok := path.(WarmedUp); ok {
 		warm = path.WarmedUp(st)
 	}
 	return (warm+n-1)/n + (st.K-warm+n-1)/n

@@ -1,12 +1,10 @@
 package smc
 
 import (
-	"errors"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/weights"
-	"github.com/starling-smc/starling/mcmc"
 )
 
 // TemperedStart wraps another path: adaptive tempering leads from the prior to the other path's first target, and then the
@@ -58,7 +56,7 @@ func (p TemperedStart) tempering(st *State) (t Tempering, alike []float64, err e
 		}
 	}
 	t = Tempering{ESS: p.ESS}
-	if LeavesOne(t.Share(), living) { // aim halfway between 1 and the number alive
+	if LeavesOne(t.share(), living) { // aim halfway between 1 and the number alive
 		t.ESS = (1 + 1/float64(living)) / 2
 	}
 	_, _, err = weights.Normalise(alike, "particle")
@@ -85,7 +83,7 @@ func (p TemperedStart) Remember(st *State) []int {
 		return []int{st.K}
 	}
 	memory := []int{at}
-	if then, ok := p.Then.(rememberer); ok {
+	if then, ok := p.Then.(Rememberer); ok {
 		memory = append(memory, then.Remember(view(st))...)
 	}
 	return memory
@@ -116,46 +114,26 @@ func (p TemperedStart) Done(st *State) bool { return p.Then.Done(view(st)) }
 // Progress asks the other path: 0 until its first target is reached.
 func (p TemperedStart) Progress(st *State) float64 { return p.Then.Progress(view(st)) }
 
-// Budget asks the other path.
-func (p TemperedStart) Budget(st *State) int { return p.Then.Budget(view(st)) }
-
 // PerEpoch asks the other path.
-func (p TemperedStart) PerEpoch(n int) int { return p.Then.PerEpoch(n) }
+func (p TemperedStart) PerEpoch(n int) int { return PerEpoch(p.Then, n) }
 
 // Count asks the other path, which has made none until its first target is reached.
 func (p TemperedStart) Count(st *State) (made, all int) { return counted(p.Then, view(st)) }
 
-// AnnealsIn asks the other path.
-func (p TemperedStart) AnnealsIn() bool { return p.Then.AnnealsIn() }
-
 // String is the other path's title.
 func (p TemperedStart) String() string { return p.Then.String() }
 
-// Batches is true.
-func (TemperedStart) Batches() bool { return true }
-
-// Evidence is the other path's.
-func (p TemperedStart) Evidence() Evidence { return p.Then.Evidence() }
-
-// Prepares is true up to and including the iteration that reaches the first target, which has made no progress on the other path.
-func (p TemperedStart) Prepares(info Info) bool { return info.Progress == 0 }
-
-// Caption says when likelihoods are scaled.
-func (p TemperedStart) Caption() string {
-	if p.Evidence().Scaled {
-		return ownTarget + " Its likelihood is scaled to all examples once tempering has reached the first batch."
+// Traits are the other path's, but for what tempering changes. Particles may start anywhere.
+func (p TemperedStart) Traits() (t PathTraits) {
+	if p.Then != nil {
+		t = p.Then.Traits()
 	}
-	return p.Then.Caption()
+	t.Batches, t.Prepares, t.Share = true, true, Tempering{ESS: p.ESS}.share()
+	if t.Evidence.Scaled {
+		t.Caption = ownTarget + " Its likelihood is scaled to all examples once tempering has reached the first batch."
+	}
+	return t
 }
-
-// Resampling is the other path's.
-func (p TemperedStart) Resampling() Occasion { return p.Then.Resampling() }
-
-// Mutations is the other path's.
-func (p TemperedStart) Mutations() mcmc.Mutations { return p.Then.Mutations() }
-
-// Power is the other path's.
-func (p TemperedStart) Power(info Info, n int) float64 { return p.Then.Power(info, n) }
 
 // Curves are the other path's.
 func (p TemperedStart) Curves(n int) []Curve { return p.Then.Curves(n) }
@@ -163,18 +141,6 @@ func (p TemperedStart) Curves(n int) []Curve { return p.Then.Curves(n) }
 // Work is the other path's: tempering counts for nothing.
 func (p TemperedStart) Work(info Info, first float64, n int) (done, all float64) {
 	return p.Then.Work(info, first, n)
-}
-
-// Share is ρ, as in Tempering.
-func (p TemperedStart) Share() float64 { return Tempering{ESS: p.ESS}.Share() }
-
-// SuitsWeighting refuses weightings that leave out changes of target. What it says follows the weighting's name.
-func (TemperedStart) SuitsWeighting(w Weigher) error {
-	if w, ok := w.(interface{ FollowsTargets() bool }); ok && !w.FollowsTargets() {
-		return errors.New("leaves out changes of target, but a tempered start weights particles by nothing else: " +
-			"the likelihood would never enter the weights")
-	}
-	return nil
 }
 
 // Check notes impossible settings, also of the other path.
@@ -189,6 +155,6 @@ func (p TemperedStart) Check(f *config.Faults) {
 		return
 	}
 	first, _ := p.Then.Start(1)
-	f.If(first.Lambda == 0 || p.Then.Budget(&State{Examples: 1}) > 0, "",
+	f.If(first.Lambda == 0 || p.Then.Traits().Epochs > 0, "",
 		"a tempered start needs a path that starts with a batch and has no budget, which tempering would spend")
 }

@@ -112,14 +112,16 @@ func TestTemperedStartKeepsWhatTheOtherPathRemembers(t *testing.T) {
 func TestTemperedStartAnswersAsThePathBehindIt(t *testing.T) {
 	for name, path := range batches(t, 12) {
 		p := TemperedStart{Then: path}
-		if p.String() != path.String() || !p.Batches() || p.Evidence() != path.Evidence() || p.Resampling() != path.Resampling() {
-			t.Errorf("%s: %v, %+v, %v", name, p, p.Evidence(), p.Resampling())
+		got, want := p.Traits(), path.Traits()
+		if !got.Prepares || want.Prepares {
+			t.Errorf("%s: whether iterations prepare", name)
 		}
-		if !p.Prepares(Info{}) || p.Prepares(Info{Progress: 0.1}) || path.Prepares(Info{}) {
-			t.Errorf("%s: which iterations prepare", name)
+		want.Batches, want.Prepares, want.Share, want.Caption = true, true, 0.5, got.Caption
+		if p.String() != path.String() || got != want {
+			t.Errorf("%s: %v, %+v", name, p, got)
 		}
-		if scaled := strings.Contains(p.Caption(), "once tempering has reached"); scaled != path.Evidence().Scaled || !scaled && p.Caption() != path.Caption() {
-			t.Errorf("%s: %s", name, p.Caption())
+		if scaled := strings.Contains(got.Captioned(), "once tempering has reached"); scaled != want.Evidence.Scaled || !scaled && got.Captioned() != path.Traits().Captioned() {
+			t.Errorf("%s: %s", name, got.Captioned())
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Tempering struct {
 func (Tempering) String() string { return "tempered SMC" }
 
 // Defaults sets ρ to .5.
-func (t *Tempering) Defaults() { t.ESS = t.Share() }
+func (t *Tempering) Defaults() { t.ESS = t.share() }
 
 // Check notes impossible settings.
 func (t Tempering) Check(f *config.Faults) {
@@ -43,7 +43,7 @@ func (Tempering) Start(int) (Stage, bool) { return Stage{}, true }
 // Next is the next temperature. Particles of weight 0 have no say, so it refuses to go on by the likelihood of those few
 // that would be left.
 func (t Tempering) Next(st *State) (Stage, error) {
-	if living := st.J - dead(st.LogW); LeavesOne(t.Share(), living) {
+	if living := st.J - dead(st.LogW); LeavesOne(t.share(), living) {
 		return Stage{}, fmt.Errorf("only %d of %d particles have a positive weight, and a step of the path would leave one of them: %w",
 			living, st.J, ErrFew)
 	}
@@ -57,47 +57,20 @@ func (Tempering) Done(st *State) bool { return st.Lambda >= 1 }
 // Progress is λ.
 func (Tempering) Progress(st *State) float64 { return st.Lambda }
 
-// Budget is 0.
-func (Tempering) Budget(*State) int { return 0 }
-
-// AnnealsIn is false.
-func (Tempering) AnnealsIn() bool { return false }
-
-// PerEpoch is 0.
-func (Tempering) PerEpoch(int) int { return 0 }
-
-// Batches is false.
-func (Tempering) Batches() bool { return false }
-
-// SuitsWeighting refuses weightings that follow no target.
-func (Tempering) SuitsWeighting(w Weigher) error { return refuseAfresh(w) }
-
-// Evidence is the model's.
-func (Tempering) Evidence() Evidence { return Evidence{Sure: true} }
-
-// Resampling is in every iteration, because each step is as large as the effective sample size allows.
-func (Tempering) Resampling() Occasion { return Always{} }
-
-// Mutations are made until the particles have travelled: a step in temperature leaves copies that must part.
-func (Tempering) Mutations() mcmc.Mutations { return mcmc.UntilTravelled }
-
-// Power is λ.
-func (Tempering) Power(info Info, _ int) float64 { return info.Lambda }
+// Traits say that particles are resampled in every iteration, because each step is as large as the effective sample size allows, and that moves
+// are made until the particles have travelled: a step in temperature leaves copies that must part.
+func (t Tempering) Traits() PathTraits {
+	return PathTraits{Gradual: true, Share: t.share(), Resampling: Always{}, Mutations: mcmc.UntilTravelled}
+}
 
 // Curves is λ.
-func (t Tempering) Curves(n int) []Curve {
+func (Tempering) Curves(int) []Curve {
 	return []Curve{{
 		ID: "tempering", Title: "Tempering", Axis: "power of the likelihood (log scale)", Log: true, Decimals: 5,
-		Of:      func(info Info) float64 { return t.Power(info, n) },
+		Of:      func(info Info) float64 { return info.Lambda },
 		Caption: "The power rises from the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows.",
 	}}
 }
-
-// Prepares is false.
-func (Tempering) Prepares(Info) bool { return false }
-
-// Caption names nothing but the target.
-func (Tempering) Caption() string { return ownTarget }
 
 // Work counts iterations. The number of later iterations is estimated: temperatures grow about geometrically, and an island
 // at λ_k has log(1/λ_k) left at the mean pace since λ_1.
@@ -112,8 +85,8 @@ func (Tempering) Work(info Info, first float64, _ int) (done, all float64) {
 	return done, done
 }
 
-// Share is ρ.
-func (t Tempering) Share() float64 {
+// share is ρ.
+func (t Tempering) share() float64 {
 	if t.ESS == 0 {
 		return 0.5
 	}
@@ -125,7 +98,7 @@ var ErrFew = errors.New("take more particles or a smaller ESS")
 
 // next returns the next λ, at most last, for normalised log-weights and log-likelihoods, which are finite or −Inf.
 func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, error) {
-	aim := t.Share() * float64(len(ll))
+	aim := t.share() * float64(len(ll))
 	w := make([]float64, len(ll))
 	weights.Exp(logw, w)
 	if conditionalESS(last-lambda, w, ll) >= aim {

@@ -79,8 +79,7 @@ func (back) Start(int) (Stage, bool)         { return Stage{}, true }
 func (b back) Next(st *State) (Stage, error) { return Stage{Lambda: b[st.K]}, nil }
 func (b back) Done(st *State) bool           { return st.K >= len(b) }
 func (b back) Progress(st *State) float64    { return float64(st.K) / float64(len(b)) }
-func (back) Budget(*State) int               { return 0 }
-func (back) AnnealsIn() bool                 { return false }
+func (back) Traits() PathTraits              { return PathTraits{} }
 
 // Where the model is impossible or undefined in a part of the prior (46 % of it here), draws there have weight 0 and are
 // counted, NaN gives the bytes of −Inf, and the evidence is right on every path whose moves accept or reject. Other moves lose
@@ -122,7 +121,7 @@ func TestPartOfThePriorMayBeImpossible(t *testing.T) {
 				t.Errorf("%s: NaN gives other bytes than −Inf", name)
 			}
 		}
-		if !undefined(0)[name].Move.Invariant() {
+		if !undefined(0)[name].Move.Traits().Invariant() {
 			continue
 		}
 		// E log Ẑ is below log Z by half the relative variance of Ẑ, at most .3²/2; an evidence without the impossible part would

@@ -1,28 +1,46 @@
 package smc
 
-import (
-	"errors"
-
-	"github.com/starling-smc/starling/mcmc"
-)
+import "github.com/starling-smc/starling/mcmc"
 
 // Weigher gives the increments of the log-weights for a change of target and a move. The change of target at particle j is
 // change[j] = log π_k(θ_j) − log π_{k−1}(θ_j); change is nil if the target stays the same.
-//
-// A Weigher may also have the other methods of Weighting, and these, which a sampler uses if they are there:
-//
-//	Afresh() bool           After uses neither Change nor a finite Energy, but only the population after the move. After weights
-//	                        draws from the prior, too, as if they had moved there; but where parameters are learned that all
-//	                        particles share, their first weights are equal. Their likelihood under a new target is evaluated only
-//	                        where the move needs it
-//	Weighs() bool           false: all weights are equal
-//	Resampling() Occasion   the default of when to resample, in place of the path's
 type Weigher interface {
-	// Early reports whether a change of target enters the weights before resampling. If not, it enters after the move, and a
-	// new batch is evaluated after resampling, once for all copies of one parent.
-	Early() bool
+	// Traits are what the weighting says of itself.
+	Traits() WeightTraits
 	// After returns the increments after the move, nil for none. It may write to m.Change and m.Energy, and may return one of them.
 	After(m Moved) []float64
+}
+
+// WeightTraits are what a weighting says of itself (docs/adr/0026-traits.md). The zero value is that of weights that follow the targets, and
+// leave out the energy errors of moves.
+type WeightTraits struct {
+	// Early: a change of target enters the weights before resampling. If not, it enters after the move, and a new batch is evaluated after
+	// resampling, once for all copies of one parent.
+	Early bool
+
+	// Afresh: After uses neither Change nor a finite Energy, but only the population after the move. After weights draws from the prior,
+	// too, as if they had moved there; but where parameters are learned that all particles share, their first weights are equal. Their
+	// likelihood under a new target is evaluated only where the move needs it.
+	Afresh bool
+
+	// Equal: all weights are equal.
+	Equal bool
+
+	// Untargeted: changes of target do not enter the weights, whose product then estimates no evidence.
+	Untargeted bool
+
+	// Energy: the energy errors of moves without accept or reject enter the weights. If not, nothing corrects them.
+	Energy bool
+
+	// WarmsUp: the iterations of a warm-up have a rule of their own.
+	WarmsUp bool
+
+	// Resampling is the default of when to resample; nil: the path's.
+	Resampling Occasion
+
+	// NotInvariant says why the weighting cannot go with moves that leave their target invariant, NotOthers why it cannot go with the others;
+	// empty: it can. The text follows the weighting's name.
+	NotInvariant, NotOthers string
 }
 
 // Moved is an iteration after its move, as a Weigher sees it.
@@ -39,34 +57,6 @@ type Moved struct {
 type Weighting interface {
 	Weigher
 
-	// Suits says why the weighting cannot go with moves that leave their target invariant, or with those that do not. What it
-	// says follows the weighting's name.
-	Suits(invariant bool) error
-	// FollowsTargets reports whether changes of target enter the weights. If not, the product of the weights estimates no
-	// evidence.
-	FollowsTargets() bool
-	// CountsEnergy reports whether the energy errors of moves without accept or reject enter the weights. If not, nothing corrects them.
-	CountsEnergy() bool
 	// ForPopulation returns the weighting with defaults applied. learns: parameters that the particles share are learned.
 	ForPopulation(learns bool) Weighting
-}
-
-// afresh reports whether weights depend on the population after the move alone.
-func afresh(w Weigher) bool {
-	weigher, ok := w.(interface{ Afresh() bool })
-	return ok && weigher.Afresh()
-}
-
-// refuseAfresh refuses weights of the population after the move alone, for paths on which the likelihood enters little by little.
-func refuseAfresh(w Weigher) error {
-	if afresh(w) {
-		return errors.New("leaves out the change of target, and this path lets the likelihood in little by little: take path constant or full")
-	}
-	return nil
-}
-
-// weighs reports whether weights may differ.
-func weighs(w Weigher) bool {
-	weigher, ok := w.(interface{ Weighs() bool })
-	return !ok || weigher.Weighs()
 }

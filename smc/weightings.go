@@ -19,30 +19,32 @@ var Weightings = config.Table[Weighting]{
 
 // DefaultWeighting returns Reversal for moves that leave their target invariant, else Momentum.
 func DefaultWeighting(move mcmc.Kernel) Weighting {
-	if !move.Invariant() {
+	if !move.Traits().Invariant() {
 		return Momentum{}
 	}
 	return Reversal{}
 }
 
-// SuitsWeighting says why a weighting cannot go with a path, if the path has a method that decides it. The text begins with the
-// weighting's name.
+// SuitsWeighting says why a weighting cannot go with a path. The text begins with the weighting's name.
 func SuitsWeighting(path Targets, w Weigher) error {
-	if path, ok := path.(interface{ SuitsWeighting(w Weigher) error }); ok {
-		if err := path.SuitsWeighting(w); err != nil {
-			return fmt.Errorf("%s %w", nameOf(w), err)
-		}
+	switch p, t := path.Traits(), w.Traits(); {
+	case p.Prepares && t.Untargeted && !t.Equal:
+		return fmt.Errorf("%s leaves out changes of target, but a tempered start weights particles by nothing else: "+
+			"the likelihood would never enter the weights", nameOf(w))
+	case p.Gradual && t.Afresh:
+		return fmt.Errorf("%s leaves out the change of target, and this path lets the likelihood in little by little: take path constant or full", nameOf(w))
 	}
 	return nil
 }
 
-// SuitsMove says why a weighting cannot go with a move, if the weighting has a method that decides it. The text begins with
-// the weighting's name.
+// SuitsMove says why a weighting cannot go with a move. The text begins with the weighting's name.
 func SuitsMove(w Weigher, move mcmc.Kernel) error {
-	if suits, ok := w.(interface{ Suits(invariant bool) error }); ok {
-		if err := suits.Suits(move.Invariant()); err != nil {
-			return fmt.Errorf("%s %w", nameOf(w), err)
-		}
+	why := w.Traits().NotOthers
+	if move.Traits().Invariant() {
+		why = w.Traits().NotInvariant
+	}
+	if why != "" {
+		return fmt.Errorf("%s %s", nameOf(w), why)
 	}
 	return nil
 }

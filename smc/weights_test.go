@@ -412,10 +412,13 @@ func goldenMutations(t *testing.T, inputs, expected json.RawMessage) {
 // approximate is a program's own move that does not leave its target invariant.
 type approximate struct{ mcmc.Kernel }
 
-func (approximate) Invariant() bool { return false }
+func (m approximate) Traits() mcmc.Traits {
+	t := m.Kernel.Traits()
+	t.Corrected = mcmc.ByWeight
+	return t
+}
 
-// A program's own move says whether it leaves its target invariant, and gets the weighting for that. A kernel without the
-// method does not compile.
+// A program's own move says whether it leaves its target invariant, and gets the weighting for that.
 func TestOwnMovesGetTheirWeighting(t *testing.T) {
 	var own mcmc.Kernel = approximate{mcmc.HMC{}}
 	if w := DefaultWeighting(own); w != (Momentum{}) {

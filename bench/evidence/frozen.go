@@ -76,7 +76,7 @@ func (m *freezing) Repeats() mcmc.Mutations {
 	if m.moves && m.stage >= 0 {
 		return mcmc.Mutations{Count: m.pilot.moves[m.stage]}
 	}
-	return m.Move.Repeats()
+	return m.Move.Traits().Repeats
 }
 
 // Begin learns what is not frozen.

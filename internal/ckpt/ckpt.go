@@ -105,11 +105,14 @@ func (e *Encoder) Ints(name string, x ...int) {
 	e.section(name, 'l', data)
 }
 
+// grower is a Writer that makes room for so many bytes.
+type grower interface{ Grow(n int) }
+
 // WriteTo writes the container. If w has a method Grow, it is called with the size first. The Encoder must not be used
 // afterwards.
 func (e *Encoder) WriteTo(w io.Writer) (n int64, err error) {
 	e.head()
-	if memory, ok := w.(interface{ Grow(n int) }); ok {
+	if memory, ok := w.(grower); ok {
 		memory.Grow(e.size)
 	}
 	for _, p := range e.pieces {

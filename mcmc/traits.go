@@ -1,0 +1,65 @@
+package mcmc
+
+// Traits are what a move says of itself (docs/adr/0026-traits.md). They depend on its settings alone. A field that is left at its zero value
+// is a statement, too: that the move leaves its target invariant, for one, and makes one evaluation.
+type Traits struct {
+	// Corrected says what corrects the error of the move.
+	Corrected Correction
+
+	// Needs are the values that populations must carry.
+	Needs Needs
+
+	// Blind: Mutate reads none of the values cached at the particles, unless to give a finite Outcome.Energy, so that they may be those of
+	// another target.
+	Blind bool
+
+	// Costs is the largest number of evaluations of the model that one mutation makes for a particle; 0: 1.
+	Costs int
+
+	// Varies: the number of evaluations of a mutation depends on the states, or on what the move learns. Then a sampler must not choose the
+	// states that it keeps by evaluations: the states at long moves would be chosen too often.
+	Varies bool
+
+	// Selects: the cost of a mutation depends on the states. Then the end of a budget comes after some states more often than after others,
+	// and the last state of a chain is no draw.
+	Selects bool
+
+	// Repeats is the number of times that the move is made in one iteration of a sampler. If it is zero, the path says it for a move that
+	// leaves its target invariant, and others are made once.
+	Repeats Mutations
+
+	// Gaussian: the move works with a GaussianPrior alone.
+	Gaussian bool
+
+	// Together: particles move by where the others are. A chain, which has one, cannot have the move.
+	Together bool
+
+	// Aim is the acceptance that the step size is adapted to; 0: the step size is fixed.
+	Aim float64
+
+	// Subsample is the number of examples in the mini-batch for a trajectory's gradients; 0: the gradients are the target's.
+	Subsample int
+
+	// Fewest is the least number of evaluations in which a chain learns what it must; 0: there is nothing that it must learn.
+	Fewest int
+}
+
+// Correction is what corrects the error of a move.
+type Correction int
+
+const (
+	ByAcceptance Correction = iota // accept or reject, or the move has none: it leaves its target invariant
+	ByWeight                       // a weight: see package smc
+	// ByNothing: draws have another law than the target's. Populations take the move without weights only (smc.Unweighted), and
+	// Outcome.Probability is NaN.
+	ByNothing
+)
+
+// Invariant reports whether the move leaves its target invariant.
+func (t Traits) Invariant() bool { return t.Corrected == ByAcceptance }
+
+// Biased reports whether nothing corrects the move.
+func (t Traits) Biased() bool { return t.Corrected == ByNothing }
+
+// Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
+func (t Traits) Evaluations() int { return max(1, t.Costs) }
