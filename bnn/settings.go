@@ -55,7 +55,7 @@ type NormalPrior struct {
 	FanIn    float64 `yaml:"fan_in,omitempty,nonzero"` // the variance is FanIn/(number of inputs of a unit), for each layer
 
 	// Decay is the coefficient of a weight decay that was trained with: a loss of −1/N log p(D|θ) + decay/2 |θ|² is −1/N times the
-	// log-posterior if the variance is 1/(Decay·N) (smc-sghmc-ensembles, section 4, A9).
+	// log-posterior if the variance is 1/(Decay·N) (docs/smc-sghmc-ensembles.md, section 4, A9).
 	Decay float64 `yaml:"decay,omitempty,nonzero"`
 }
 

@@ -29,14 +29,14 @@ type SMC struct {
 	Move     mcmc.Move       `yaml:"move"`            // how particles move; default hmc
 	Resample smc.Resampler   `yaml:"resample"`        // how and when particles are copied and dropped; default multinomial; when: the path's default
 
-	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted by
+	// Start is where particles begin. On paths of batches (docs/data-annealing-smc.md, section 3.7): prior (default), draws weighted by
 	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
 	// MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init. On other paths: prior, written as
 	// nothing, or init. On any path the default is init where model.init is given, and neither anchor nor map.
 	Start string `yaml:"start,omitempty"`
 
 	// Weight must suit the move, and by default it is the move's own. With accept or reject: reversal. Without: momentum, or
-	// bootstrap, or, for comparison only, equal, or literal, as eq. 12 is printed (data-annealing-smc, section 5, A3).
+	// bootstrap, or, for comparison only, equal, or literal, as eq. 12 is printed (docs/data-annealing-smc.md, section 5, A3).
 	Weight smc.Weighting `yaml:"weight,omitempty"`
 
 	Learning `yaml:",inline"`
