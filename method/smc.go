@@ -14,8 +14,10 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// SMC is independent islands of particles on a path of targets from prior to posterior (scalable-bayesian-monte-carlo, section
-// 3.2; data-annealing-smc, section 3).
+// SMC is independent islands of particles on a path of targets from prior to posterior. On path tempering, with the prior's anchor, it is
+// S-SMC, Algorithm 2 of Scalable Bayesian Monte Carlo (SBMC; scalable-bayesian-monte-carlo, section 3.2). On paths of batches it is data
+// annealing (data-annealing-smc, section 3). Where layers are learned it is GOHSMC, and with the move walk OHSMC (guided-open-horizon-smc,
+// sections 3.2 and 3.3a). With the move epoch and bootstrap weights it is SMC-SGHMC (smc-sghmc-ensembles, section 2.2).
 type SMC struct {
 	// Particles are the particles of an island, at least 2. auto, the default: on paths of batches 10; else as many as can be evaluated
 	// once on all training examples, with gradients, in 5e7 operations: a multiple of 10 from 10 to 400, of all islands together at most

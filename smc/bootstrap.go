@@ -7,8 +7,8 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 )
 
-// Bootstrap is the weight of particles that move blindly (Gordon, Salmond, Smith 1993; guided-open-horizon-smc, section 3.3a;
-// smc-sghmc-ensembles, section 2.2, eq. 16): the likelihood of the iteration's examples where they went, not scaled, to the power 1/T_k,
+// Bootstrap is the weight of particles that move blindly (Gordon, Salmond, Smith 1993). It is the weight of OHSMC
+// (guided-open-horizon-smc, section 3.3a) and of SMC-SGHMC (smc-sghmc-ensembles, section 2.2, eq. 16): the likelihood of the iteration's examples where they went, not scaled, to the power 1/T_k,
 //
 //	log w += (1/T_k) Σ_{i ∈ B_k} log p(y_i | x_i, θ', ψ_{k−1}).
 //
