@@ -68,8 +68,8 @@ type Move interface {
 	// sampler must not choose the states that it keeps by evaluations: the states at long moves would be chosen too often.
 	Varies() bool
 
-	// Selects reports whether the cost of a move depends on the states. Then the end of a budget comes after some states more often
-	// than after others, and the last state of a chain is no draw.
+	// Selects reports whether the cost of a move depends on the states. The budget then tends to end in expensive states, so the
+	// last state of a chain is a biased draw.
 	Selects() bool
 
 	// NeedsGaussian reports whether the move works with a GaussianPrior alone.

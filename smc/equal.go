@@ -27,7 +27,7 @@ func (Equal) After(m Moved) []float64 {
 // Suits refuses moves that leave their target invariant.
 func (Equal) Suits(invariant bool) error {
 	if invariant {
-		return errors.New("leaves out the weights of moves without accept or reject, and moves with it, on path full, have equal weights as it is")
+		return errors.New("is for moves without accept/reject; on path full the others have equal weights already")
 	}
 	return nil
 }

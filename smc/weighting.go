@@ -11,9 +11,9 @@ import (
 //
 // A Weigher may also have the other methods of Weighting, and these, which a sampler uses if they are there:
 //
-//	Afresh() bool           After uses neither Change nor a finite Energy, but only the population after the move. After weights
-//	                        draws from the prior, too, as if they had moved there; but where parameters are learned that all
-//	                        particles share, their first weights are equal. Their likelihood under a new target is evaluated only
+//	Afresh() bool           After uses neither Change nor a finite Energy, but only the population after the move. After is also
+//	                        called on the first draws, as if a move had put them there; not where shared parameters are
+//	                        learned: then the first weights are equal. The likelihood under a new target is evaluated only
 //	                        where the move needs it
 //	Weighs() bool           false: all weights are equal
 //	Resampling() Occasion   the default of when to resample, in place of the path's
