@@ -7,7 +7,7 @@
 //	Weighting   what is the move worth?                Weightings
 //	Resampler   when and how are particles resampled?  Schemes, Occasions
 //
-// and two that may be left out: Learner says how parameters move that all particles share, Keeper which states make the ensemble.
+// and two optional ones: a Learner moves the parameters that all particles share, a Keeper chooses the states of the ensemble.
 //
 // The methods of the papers are choices of these parts:
 //
