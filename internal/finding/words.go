@@ -354,8 +354,8 @@ var kinds = map[string]kind{
 	"prior-of-decay": {look: note, says: `a weight decay of {{.Name "decay"}} on {{.Count "examples"}} examples is the prior N(0, {{.Name "variance"}}) of each parameter`},
 	"began-at-init":  {look: note, says: `all particles began at model.init, not at draws of the prior`},
 	"began-at-init-tempering": {
-		look: warning, says: `all particles began at model.init, not at draws of the prior`, means: `tempering is one step, and no evidence is estimated`,
-		cure: `take chains (method: mcmc) or prior.anchor, which make better use of a trained network`, help: helpMixing,
+		look: warning, says: `all particles began at model.init, so tempering is one step and no evidence is estimated`,
+		cure: `take chains (method: mcmc) or prior.anchor`, help: helpMixing,
 	},
 	"stopped": {look: note, says: `{{if .Several "islands"}}{{.Count "stopped"}} of {{.Count "islands"}} islands{{else}}the island{{end}} stopped after iteration {{.Range "first" "last" 0}} of {{.Count "all"}}, as ` +
 		`the validation NLL no longer fell (stop: {patience: {{.Count "patience"}}})`,
