@@ -10,7 +10,7 @@ import (
 // The metrics have an evidence where the config alone says that it is the model's. Else the trace has it. A note says what it
 // is of under every schedule.
 func TestEvidenceOfAPart(t *testing.T) {
-	const whole, all, none, part = "the model's evidence: the last target", "the model's evidence: every target", "no evidence: path", "has not taken in"
+	const whole, all, none, part = "the model's evidence, as the last target", "the model's evidence, as every target", "No evidence: path", "has not taken in"
 	for path, c := range map[string]struct {
 		of string
 		in bool // the metrics
@@ -31,13 +31,16 @@ func TestEvidenceOfAPart(t *testing.T) {
 			return "method.smc={particles: 6, islands: 2, combine: " + combine + ", path: {" + path + "}, move: {leapfrog: {step: 0.02}}}"
 		}
 		r := fitted(t, trees(t, method("equal")), Options{Threads: 2})
-		notes := strings.Join(r.Notes(), "\n")
+		notes := ""
+		for _, f := range r.Findings {
+			notes += f.Sentence() + "\n"
+		}
 		for _, of := range []string{whole, all, none, part} {
 			if strings.Contains(notes, of) != (of == c.of) {
-				t.Errorf("%s: notes %q", path, r.Notes())
+				t.Errorf("%s: notes %q", path, notes)
 			}
 		}
-		if strings.Contains(notes, "the log evidence in the trace ") == (in || c.of == none) {
+		if strings.Contains(notes, "The log evidence in the trace ") == (in || c.of == none) {
 			t.Errorf("%s: notes %q", path, r.Notes())
 		}
 		if m := r.Metrics; (m.LogEvidence != nil) != in || (m.LogEvidenceSD != nil) != in || (m.Combined != nil) != in {

@@ -7,9 +7,9 @@
 //	}, len(y), func(i int, p, grad []float64) float64 { … })
 //	sampler := smc.Sampler{Model: model, Prior: model.Prior(), …}
 //
-// A sampler moves particles in unconstrained coordinates θ, all real numbers. The log-likelihood sees the parameters' values:
-// a prior's support decides the transform between them (transform.go). The chain rule and the Jacobian are the package's part.
-// The Jacobian belongs to the prior, so that only the likelihood is tempered.
+// A sampler moves particles in unconstrained coordinates θ, all real numbers. The log-likelihood sees the parameters' values.
+// A prior's support decides the transform between the two (transform.go). The package applies the chain rule, and adds the Jacobian
+// to the prior, so that only the likelihood is tempered.
 //
 // A prior may depend on parameters before it (HierarchicalNormal), and it may be improper (Flat). Programs may add
 // priors of their own: see Prior.

@@ -55,7 +55,7 @@ type NormalPrior struct {
 	FanIn    float64 `yaml:"fan_in,omitempty,nonzero"` // the variance is FanIn/(number of inputs of a unit), for each layer
 
 	// Decay is the coefficient of a weight decay that was trained with: a loss of −1/N log p(D|θ) + decay/2 |θ|² is −1/N times the
-	// log-posterior if the variance is 1/(Decay·N) (smc-sghmc-ensembles, section 4, A9).
+	// log-posterior if the variance is 1/(Decay·N) (docs/smc-sghmc-ensembles.md, section 4, A9).
 	Decay float64 `yaml:"decay,omitempty,nonzero"`
 }
 
@@ -139,8 +139,9 @@ func (n NormalPrior) Widths(e *Ensemble) ([]Width, error) {
 // Wide is empty: a width that is given is the same in all draws.
 func (NormalPrior) Wide() string { return "" }
 
-// Anchor shrinks a normal prior by s in [0, 1] (Liang et al., Scalable Bayesian Monte Carlo, eq. 2): the mean is the best
-// MAP restart by validation NLL for s < 1/2, else 0; the variance is s times the prior's. S = 0 is the MAP estimate itself.
+// Anchor shrinks a normal prior by s in [0, 1]. It is the model of Scalable Bayesian Monte Carlo, SBMC(s)
+// (scalable-bayesian-monte-carlo, section 2). The mean is the best MAP restart by validation NLL for s < 1/2, else 0; the variance is
+// s times the prior's. S = 0 is the MAP estimate itself.
 type Anchor struct {
 	S float64 `yaml:"s,zero,required"` // from 0, the anchor alone, to 1, the prior without it
 }

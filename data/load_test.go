@@ -329,7 +329,7 @@ func TestUnseenClasses(t *testing.T) {
 		t.Errorf("every class has training examples: %s", found[0].Words())
 	}
 	found := of([]int{1, 3}, []int{3, 2, 0}).Findings()
-	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "no training example has the classes 3 and 2, which 3 validation and test examples have: ") {
+	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "no training example has the classes 3 and 2, which 3 validation and test examples have. Take ") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -342,7 +342,7 @@ func TestRareClasses(t *testing.T) {
 		inputs[i] = []float64{float64(i)}
 	}
 	found := loaded(t, Settings{Memory: &Memory{Train: &Slices{Inputs: inputs, Labels: labels}}, Whole: true}, Need{}).Findings()
-	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "the classes 1 (4) and 3 (1) have fewer than 5 training examples: ") {
+	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "the classes 1 (4) and 3 (1) have fewer than 5 training examples. Take ") {
 		t.Errorf("%+v", found)
 	}
 }

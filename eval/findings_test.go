@@ -131,7 +131,7 @@ func TestCuresAreNotTaken(t *testing.T) {
 		{nn.Gaussian{SD: 1}, nil, .99, noise, prior}, {nn.Gaussian{SD: nn.Learned}, nil, .99, each, noise}, {nn.Gaussian{SD: nn.Predicted}, nil, .99, noise, each},
 		{nn.Gaussian{SD: 1}, nil, .5, prior, each}, {nn.Gaussian{SD: 1}, widths, .5, noise, prior}, {nn.Gaussian{SD: nn.Learned}, nil, .5, prior, noise},
 		{nn.Gaussian{SD: nn.Learned}, widths, .5, each, noise}, {nn.Gaussian{SD: nn.Predicted}, widths, .5, noise, prior},
-		{nn.Categorical{}, nil, 0, prior, "more units"}, {nn.Categorical{}, widths, 0, "did not mend it", prior},
+		{nn.Categorical{}, nil, 0, prior, "more units"}, {nn.Categorical{}, widths, 0, "method: ensemble", prior},
 	} {
 		e := two()
 		e.Posterior.Net = network(t, 2, c.likelihood)

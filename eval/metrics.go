@@ -1,5 +1,5 @@
 // Package eval evaluates ensembles: an ensemble and data in; metrics, predictions and scores of out-of-distribution (OOD)
-// groups out. It knows nothing of how an ensemble was made or where it is kept.
+// groups out. It works for ensembles of any method.
 //
 // Evaluate returns an Assessment: the Metrics, which are metrics.json, and the predictions behind them. A Predictor writes
 // the predictions for a file of inputs. ScoreFiles scores the class probabilities of any other program.

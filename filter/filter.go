@@ -15,8 +15,8 @@
 //		mean, cov := state.Moments()
 //	}
 //
-// A State is plain data that can be saved after every scan. What a filter computes depends on the model, the settings, the seed
-// and the scans alone, not on threads.
+// A State is plain data that can be saved after every scan. The model, the settings, the
+// seed and the scans decide what a filter computes; threads do not change it.
 package filter
 
 import (

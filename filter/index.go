@@ -6,7 +6,7 @@ type Index interface{ index(c *chain) }
 
 // FixedIndex keeps the index. Only a joint proposal changes it then. Where none is accepted, the whole filter of a scan comes
 // from one particle of the scan before: its spread is too small in what the measurements do not show, such as velocities. This
-// is what the paper ran in Example 2 (A7 of the specification's errors).
+// is what the paper ran in Example 2 (sequential-mcmc-massive-data, section 5, A7).
 type FixedIndex struct{}
 
 func (FixedIndex) index(*chain) {}

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// ExactIndex draws the index from its conditional law P(a) ∝ p(x | f(a)) (sequential-mcmc-massive-data, eq. 28): a Gibbs step,
+// ExactIndex draws the index from its conditional law P(a) ∝ p(x | f(a)) (sequential-mcmc-massive-data, section 2.1, eq. 28): a Gibbs step,
 // always accepted.
 type ExactIndex struct {
 	Draw Draw `yaml:",short"` // empty: Rejection

@@ -19,7 +19,7 @@ func (NoJoint) joint(*chain) {}
 
 func (NoJoint) moves() bool { return false }
 
-// PriorJoint draws a* uniformly and x* from p(· | f(a*)) (sequential-mcmc-massive-data, eq. 27). The proposal is the law before
+// PriorJoint draws a* uniformly and x* from p(· | f(a*)) (sequential-mcmc-massive-data, section 2.1, eq. 27). The proposal is the law before
 // the scan, so that the ratio is that of the likelihoods: log r = log p(z | x*) − log p(z | x). With many measurements it is
 // hardly ever accepted.
 type PriorJoint struct{}

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// scalar is the dynamic Gaussian model of sequential-mcmc-massive-data, Example 1, with a likelihood that reads two sums of the
+// scalar is the dynamic Gaussian model of sequential-mcmc-massive-data, section 3.1, with a likelihood that reads two sums of the
 // scan: exact, and fast enough for tests.
 type scalar struct{ a, q, h, r, m0, p0 float64 }
 

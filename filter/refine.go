@@ -21,7 +21,7 @@ func (NoRefinement) moves() bool { return false }
 
 func (NoRefinement) learns() bool { return false }
 
-// PriorRefinement draws the block's coordinates from p(· | f(a)) (sequential-mcmc-massive-data, eq. 35): log r is the difference of
+// PriorRefinement draws the block's coordinates from p(· | f(a)) (sequential-mcmc-massive-data, section 2.1, eq. 35): log r is the difference of
 // the log-likelihoods. It is right where blocks are independent given f(a), as targets are.
 type PriorRefinement struct{}
 

@@ -14,8 +14,8 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// SMCMC is sequential Markov chain Monte Carlo (sequential-mcmc-massive-data, Algorithm 1, misprints corrected; section 2.1 of
-// its specification). The filter of scan k−1 is N particles f(1) … f(N) without weights. A Markov chain on the state x and the
+// SMCMC is sequential Markov chain Monte Carlo (sequential-mcmc-massive-data, section 2.1, Algorithm 1 with its misprints corrected).
+// The filter of scan k−1 is N particles f(1) … f(N) without weights. A Markov chain on the state x and the
 // index a of a particle has the invariant law
 //
 //	π_k(x, a) ∝ p(z_k | x) p(x | f(a)) / N.

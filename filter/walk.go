@@ -9,7 +9,7 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// Walk is a random walk of a block's coordinates (sequential-mcmc-massive-data, eq. 42): with ε ~ N(0, SD² I),
+// Walk is a random walk of a block's coordinates (sequential-mcmc-massive-data, section 2.1, eq. 42): with ε ~ N(0, SD² I),
 //
 //	x* = x + ε,   log r = log p(z | x*) − log p(z | x) + log p(x* | f(a)) − log p(x | f(a)).
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Epoch is an epoch of mini-batch Hamiltonian dynamics without friction, noise, or accept/reject (smc-sghmc-ensembles, section 2.1;
-// its Algorithm 1 with the signs corrected). A random permutation of the N examples is cut into S = ⌈N/n⌉ mini-batches b_1…b_S of n, the last
+// Epoch is an epoch of mini-batch Hamiltonian dynamics without friction, noise, or accept/reject, the move of SMC-SGHMC
+// (smc-sghmc-ensembles, section 2.1; its Algorithm 1 with the signs corrected). A random permutation of the N examples is cut into S = ⌈N/n⌉ mini-batches b_1…b_S of n, the last
 // of which may be shorter. With the score of a batch of its own size |b|
 //
 //	s_b(θ) = λ (N/|b|) Σ_{i ∈ b} ∇log p(y_i | x_i, θ) + ∇log p(θ)

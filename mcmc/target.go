@@ -1,6 +1,5 @@
-// Package mcmc moves populations of parameter vectors by Markov kernels of three kinds: HMC, PCN, NUTS and Metropolis leave a target
-// invariant; Unadjusted, Epoch and Walk do not, and a weight must correct their error (package smc); SGHMC and SVGD do not, and nothing
-// corrects them.
+// Package mcmc moves populations of parameter vectors by three kinds of moves. HMC, PCN, NUTS and Metropolis leave a target invariant.
+// Unadjusted, Epoch and Walk have an error that a weight corrects (package smc). SGHMC and SVGD have an error that nothing corrects.
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
 // gives l, Prior gives p; their values and gradients are stored separately, so that a change of λ costs no evaluation. Some

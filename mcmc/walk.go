@@ -9,7 +9,7 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Walk is a random walk without accept/reject, the move of open-horizon SMC (guided-open-horizon-smc, section 3.3a):
+// Walk is a random walk without accept/reject, the move of open-horizon SMC, OHSMC (guided-open-horizon-smc, section 3.3a):
 //
 //	θ' = θ + s ξ,  ξ ~ N(0, I).
 //

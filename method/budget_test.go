@@ -19,12 +19,12 @@ func TestForesee(t *testing.T) {
 	}{
 		{"20 trajectories", MCMC{Chains: 8, Epochs: 1600, Move: mcmc.HMC{Steps: 80}}, 1000, "", 0},
 		{"one less", MCMC{Chains: 8, Epochs: 1599, Move: mcmc.HMC{Steps: 80}}, 1000, "1,599 epochs are 19 trajectories of 80 leapfrogs", 1600},
-		{"two", MCMC{Chains: 1, Epochs: 40, Move: mcmc.HMC{Steps: 20}}, 10, "the chain makes too few moves, as 40 epochs are 2 trajectories of 20 leapfrogs", 400},
-		{"single leapfrogs", MCMC{Chains: 2, Epochs: 19, Move: mcmc.HMC{Steps: 1}}, 10, "each chain makes too few moves, as 19 epochs are 19 moves", 20},
+		{"two", MCMC{Chains: 1, Epochs: 40, Move: mcmc.HMC{Steps: 20}}, 10, "the chain makes too few moves (40 epochs are 2 trajectories of 20 leapfrogs", 400},
+		{"single leapfrogs", MCMC{Chains: 2, Epochs: 19, Move: mcmc.HMC{Steps: 1}}, 10, "each chain makes too few moves (19 epochs are 19 moves", 20},
 		{"a given length of given steps", MCMC{Chains: 2, Epochs: 300, Move: mcmc.HMC{Length: 2, Step: 0.125}}, 10, "300 epochs are 18 trajectories of 16 leapfrogs", 320},
 		// A trajectory of length 2.2 at 1.65·d^(−1/4) has (4/3)·d^(1/4) leapfrogs.
 		{"adapted, ten thousand parameters", MCMC{Chains: 2, Epochs: 500, Move: mcmc.HMC{}}, 10_000, "", 0},
-		{"adapted, a million", MCMC{Chains: 2, Epochs: 500, Move: mcmc.HMC{}}, 1_000_000, "about 43 leapfrogs or more, and 500 epochs make at most 11 trajectories", 1300},
+		{"adapted, a million", MCMC{Chains: 2, Epochs: 500, Move: mcmc.HMC{}}, 1_000_000, "the budget is too small (500 epochs make at most 11 trajectories)", 1300},
 		{"mini-batches", MCMC{Chains: 2, Epochs: 5, Move: mcmc.SGHMC{Batch: 10, Step: 1e-4, Friction: 0.1}}, 10, "", 0},
 	} {
 		c.m = c.m.Complete(Around{}).(MCMC)
@@ -70,11 +70,11 @@ func TestBudgetCounted(t *testing.T) {
 		t.Errorf("20 trajectories: %q", words(found))
 	}
 	found := s.budgetFindings(trace(20, 125, 100))
-	want := "2 of 3 chains make too few moves, as 1,000 epochs are 8 trajectories of 125 leapfrogs"
+	want := "2 of 3 chains make too few moves (1,000 epochs are 8 trajectories of 125 leapfrogs"
 	if len(found) != 1 || !strings.Contains(words(found), want) || !strings.Contains(words(found), "Take at least 3,800 epochs (method.mcmc.epochs)") {
 		t.Errorf("%q, want %q", words(found), want)
 	}
-	if got := s.budgetFindings(trace(500, 500, 500)); len(got) != 1 || !strings.Contains(words(got), "each chain makes too few moves, as 1,000 epochs are 2 trajectories of 500 leapfrogs") {
+	if got := s.budgetFindings(trace(500, 500, 500)); len(got) != 1 || !strings.Contains(words(got), "each chain makes too few moves (1,000 epochs are 2 trajectories of 500 leapfrogs") {
 		t.Errorf("%q", words(got))
 	}
 	whole := TraceLine{}

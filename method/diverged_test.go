@@ -35,7 +35,7 @@ func TestShortDiverged(t *testing.T) {
 		move mcmc.HMC
 		want string
 	}{
-		"adapted": {mcmc.HMC{Steps: 10}, "so few trajectories find no step size that suits. Take more epochs first"},
+		"adapted": {mcmc.HMC{Steps: 10}, "1 of 5 trajectories of the second half diverged. Take more epochs first"},
 		"fixed":   {mcmc.HMC{Steps: 10, Step: 0.1}, "Take a smaller step (method.mcmc.move.hmc.step)"},
 	} {
 		s := MCMC{Chains: 1, Epochs: 100, Move: c.move, Start: "prior"}.Sampling()

@@ -153,7 +153,7 @@ func TestDiagnosticsOfLines(t *testing.T) {
 		merged, optimised := line(.5, 7.5, .37, 1), line(.5, 1, 9, 1)
 		for _, l := range []TraceLine{merged, optimised} {
 			found := s.populationFindings([]TraceLine{l, l}, 60)
-			if said := strings.ToLower(found[0].Words()); !strings.Contains(said, c.want) {
+			if said := strings.ToLower(found[0].Sentence()); !strings.Contains(said, c.want) {
 				t.Errorf("%v, a line of %d: %q, want %q", c.path, c.every, said, c.want)
 			}
 		}

@@ -175,6 +175,15 @@ func words(found []finding.Finding) string {
 	return strings.Join(lines, "\n")
 }
 
+// sentences are what a page says of findings.
+func sentences(found []finding.Finding) string {
+	var lines []string
+	for _, f := range found {
+		lines = append(lines, f.Sentence())
+	}
+	return strings.Join(lines, "\n")
+}
+
 // faults are the sentences of what is wrong, each with its place.
 func faults(check func(*config.Faults)) (lines []string) {
 	f := config.NewFaults()

@@ -14,8 +14,8 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// MCMC is independent chains on the posterior (scalable-bayesian-monte-carlo, section 3.3): the sampler's loop with one particle,
-// a fixed target and no resampling. An adapted step size is frozen after the first half of a chain; states are kept
+// MCMC is independent chains on the posterior: the sampler's loop with one particle, a fixed target and no resampling. It is S-HMC,
+// Algorithm 3 of Scalable Bayesian Monte Carlo (SBMC; scalable-bayesian-monte-carlo, section 3.3), and with the move sghmc S-SGHMC. An adapted step size is frozen after the first half of a chain; states are kept
 // in the second half.
 type MCMC struct {
 	Chains int       `yaml:"chains"`               // number of chains; default 8

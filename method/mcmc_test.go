@@ -23,8 +23,8 @@ func chains(n, epochs int, step float64) MCMC {
 // ones that are far too short lead nowhere; others are no trouble.
 func TestStuckChains(t *testing.T) {
 	found := do(t, newJob(t, 2), chains(2, 20, 1000)).Findings
-	if got := words(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chains-diverged"}) ||
-		!strings.Contains(got, "chains 0 and 1 are stuck: they accepted at most 0.00") {
+	if got := sentences(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chains-diverged"}) ||
+		!strings.Contains(got, "Chains 0 and 1 are stuck: they accepted at most 0.00") {
 		t.Errorf("chains that cannot move: %q", got)
 	}
 	if found := do(t, newJob(t, 2), chains(2, 20, 1e-4)).Findings; !slices.Equal(kinds(found), []string{"chains-end", "chains-still"}) {
@@ -104,7 +104,7 @@ func TestChainsOfSGHMC(t *testing.T) {
 		m.Move = mcmc.SGHMC{Batch: 7, Step: step}.ForChains()
 		out := do(t, newJob(t, 2), m)
 		if got := words(out.Findings); !slices.Equal(kinds(out.Findings), want) || strings.Contains(got, "accepted") ||
-			!strings.Contains(got, "SGHMC (batches of 7 examples) has no accept step: its draws are biased by the step") || !strings.Contains(got, "(method.mcmc.move.sghmc.step)") {
+			!strings.Contains(got, "SGHMC (batches of 7 examples) has no accept step, so its draws are biased") || !strings.Contains(got, "(method.mcmc.move.sghmc.step)") {
 			t.Errorf("step %v: found %q", step, got)
 		}
 		n := 0

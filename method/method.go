@@ -11,8 +11,8 @@
 //	MCMC       mcmc.go       independent chains on the posterior
 //	SMC        smc.go        islands of particles on a path of targets
 //
-// The table Methods lists them. A method does not run: it makes phases of parts, which internal/runs carries out and keeps,
-// and gathers their final states (Job.Do). Chains and islands are one kind of part (island.go), descents another
+// The table Methods lists them. A method makes phases of parts and gathers their final states (Job.Do); internal/runs carries the
+// parts out and keeps them. Chains and islands are one kind of part (island.go), descents another
 // (restart.go), trajectories whose snapshots are averaged a third (average.go), and a variational approximation a fourth
 // (variational.go).
 package method

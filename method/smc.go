@@ -14,8 +14,10 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// SMC is independent islands of particles on a path of targets from prior to posterior (scalable-bayesian-monte-carlo, section
-// 3.2; data-annealing-smc, section 3).
+// SMC is independent islands of particles on a path of targets from prior to posterior. On path tempering, with the prior's anchor, it is
+// S-SMC, Algorithm 2 of Scalable Bayesian Monte Carlo (SBMC; scalable-bayesian-monte-carlo, section 3.2). On paths of batches it is data
+// annealing (data-annealing-smc, section 3). Where layers are learned it is GOHSMC, and with the move walk OHSMC (guided-open-horizon-smc,
+// sections 3.2 and 3.3a). With the move epoch and bootstrap weights it is SMC-SGHMC (smc-sghmc-ensembles, section 2.2).
 type SMC struct {
 	// Particles are the particles of an island, at least 2. auto, the default: on paths of batches 10; else as many as can be evaluated
 	// once on all training examples, with gradients, in 5e7 operations: a multiple of 10 from 10 to 400, of all islands together at most
@@ -29,14 +31,14 @@ type SMC struct {
 	Move     mcmc.Move       `yaml:"move"`            // how particles move; default hmc
 	Resample smc.Resampler   `yaml:"resample"`        // how and when particles are copied and dropped; default multinomial; when: the path's default
 
-	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted by
+	// Start is where particles begin. On paths of batches (docs/data-annealing-smc.md, section 3.7): prior (default), draws weighted by
 	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
 	// MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init. On other paths: prior, written as
 	// nothing, or init. On any path the default is init where model.init is given, and neither anchor nor map.
 	Start string `yaml:"start,omitempty"`
 
 	// Weight must suit the move, and by default it is the move's own. With accept or reject: reversal. Without: momentum, or
-	// bootstrap, or, for comparison only, equal, or literal, as eq. 12 is printed (data-annealing-smc, section 5, A3).
+	// bootstrap, or, for comparison only, equal, or literal, as eq. 12 is printed (docs/data-annealing-smc.md, section 5, A3).
 	Weight smc.Weighting `yaml:"weight,omitempty"`
 
 	Learning `yaml:",inline"`

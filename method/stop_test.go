@@ -220,7 +220,7 @@ func TestIslandsStop(t *testing.T) {
 	if out.Posterior.Size() != size {
 		t.Errorf("%d members, want %d", out.Posterior.Size(), size)
 	}
-	if said := words(out.Findings); !strings.Contains(said, "2 of 2 islands stopped after iteration ") || !strings.Contains(said, " of 40: in 2 iterations") {
+	if said := words(out.Findings); !strings.Contains(said, "2 of 2 islands stopped after iteration ") || !strings.Contains(said, " of 40, as the validation NLL no longer fell (stop: {patience: 2})") {
 		t.Errorf("findings %s", said)
 	}
 }

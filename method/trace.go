@@ -39,7 +39,7 @@ type Iteration struct {
 	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
 }
 
-// Unlearning is the unlearning trace (smc-sghmc-ensembles, appendix E): the mean NLL of the training and of the validation examples, of
+// Unlearning is the unlearning trace (smc-sghmc-ensembles, section 2.9): the mean NLL of the training and of the validation examples, of
 // single particles and of the island's weighted ensemble. A network that was trained too long has a training NLL far below that of the
 // validation examples; when it unlearns, the training NLL rises, and the validation NLL stays or falls. Numbers are in nats, of targets in
 // their own units.

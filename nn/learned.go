@@ -17,7 +17,7 @@ const (
 //
 //	Σ_j weights[j] ∇_ψ Σ_{i in rows} log p(y_i | x_i, θ_j, φ)
 //
-// (guided-open-horizon-smc, eq. (7) and Algorithm 1, line 9). rows and theta are as in LogLik; weights are not negative. Particles
+// (guided-open-horizon-smc, sections 2 and 3.2). rows and theta are as in LogLik; weights are not negative. Particles
 // with less than 2⁻³⁰ of the weights are left out. A particle has no gradient of its own: each product of the backward pass adds
 // to one sum, weighted by the particle, and layers before the first random one run backward once a tile. Errors are those of
 // LogLik.

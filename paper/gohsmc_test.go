@@ -98,8 +98,8 @@ func TestGuidedCells(t *testing.T) {
 	}
 }
 
-// Check 7 of the spec: the seven published cells whose NLL and RMSE contradict each other are a listed mask, printed with a mark, and
-// compared with nothing. NLL = ½ ln 2π + ½ RMSE² holds within .003 for all others and for none of these.
+// The seven published cells whose NLL and RMSE contradict each other (guided-open-horizon-smc, section 5, A8) are a listed
+// mask, printed with a mark, and compared with nothing. NLL = ½ ln 2π + ½ RMSE² holds within .003 for all others and for none of these.
 func TestCheck7InconsistentCells(t *testing.T) {
 	excluded := 0
 	var runs []Run
@@ -140,7 +140,7 @@ func TestCheck7InconsistentCells(t *testing.T) {
 }
 
 // The published figures are those of the paper: sums over the methods, added up apart, and RMSE²/(1 − R²) is the variance of the test
-// targets that the spec derives, for every cell that is no exception.
+// targets that follow from it, for every cell that is no exception.
 func TestPublishedOfGOHSMC(t *testing.T) {
 	variance := map[string][2]float64{"california": {1.30, 1.40}, "concrete": {.49, 1.04}, "yacht": {.72, .94}, "wine-red": {.56, .68}, "wine-white": {.73, .80}}
 	sums := map[string]float64{}

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// The mixture of smc-sghmc-ensembles, sections 5.1 and F.1: 25 normal components of equal weight and covariance modeVariance·I, at the
+// The mixture of smc-sghmc-ensembles, section 2.5: 25 normal components of equal weight and covariance modeVariance·I, at the
 // points of {−4, −2, 0, 2, 4}². The paper does not state the grid, which is that of the paper that it cites.
 const (
 	modesPerAxis = 5

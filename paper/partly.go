@@ -105,7 +105,7 @@ var (
 	ohsmc = recipe{name: "ohsmc", reduced: reducedSMC, config: func(p problem, _ []float64) string {
 		return smcConfig(p, "move: {walk: {sd: 0.1}}, weight: bootstrap")
 	}}
-	// The reading (b) of the spec, section 3.3: a walk that leaves the previous target invariant.
+	// The other reading of OHSMC (guided-open-horizon-smc, section 3.3b): a walk that leaves the previous target invariant.
 	ohsmcMetropolis = recipe{name: "ohsmc-metropolis", reduced: reducedSMC, config: func(p problem, _ []float64) string {
 		return smcConfig(p, "move: {metropolis: {sd: 0.1}}")
 	}}

@@ -103,14 +103,14 @@ func TestSchedulesAreDrawn(t *testing.T) {
 		if scaled := strings.Contains(captions["Log evidence so far"], "scaled to all examples"); scaled == (name == "sda") {
 			t.Errorf("%s: log evidence: %s", name, captions["Log evidence so far"])
 		}
-		if fresh := name == "constant" || name == "ctr"; fresh != strings.Contains(captions["Log evidence so far"], "No evidence: path "+name+" goes from one fresh batch") {
+		if fresh := name == "constant" || name == "ctr"; fresh != strings.Contains(captions["Log evidence so far"], "No evidence: path "+name+" takes fresh batches") {
 			t.Errorf("%s: log evidence: %s", name, captions["Log evidence so far"])
 		} else if fresh {
 			continue
 		}
 		if !strings.Contains(captions["Log evidence so far"], " is an estimate of "+map[string]string{
-			"full":   "the model's evidence: every target",
-			"linear": "the model's evidence: the last", "automated": "the model's evidence: the last",
+			"full":   "the model's evidence, as every target",
+			"linear": "the model's evidence, as the last", "automated": "the model's evidence, as the last",
 			"sda": "the evidence of a last target that", "scaled": "the evidence of a last target that",
 		}[name]) {
 			t.Errorf("%s: log evidence: %s", name, captions["Log evidence so far"])

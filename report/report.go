@@ -1,6 +1,6 @@
-// Package report writes pages about runs. The page of a network says what was learnt, how good the predictions are, and whether
-// the uncertainty and the sampler can be trusted; the page of a filter run says where the hidden state was, and how sure that is. A page is one self-contained HTML file: it loads nothing and runs no script. It depends on the run
-// alone: the same run gives the same bytes.
+// Package report writes pages about runs. The page of a network has its scores, and says whether to trust its uncertainty and its
+// sampler. The page of a filter run has the tracks of the hidden state and their uncertainty. A page is one self-contained HTML file: it
+// loads nothing and runs no script. It depends on the run alone: the same run gives the same bytes.
 package report
 
 import (

@@ -61,22 +61,22 @@ func TestSummary(t *testing.T) {
 		}, "", "At the end all particles of 1 of 3 islands descend from one", ""},
 		{"evidence scatters", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-30, -20, -10} }, "", "standard deviation of 10.0 over the islands: it decides", ""},
 		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "those of the islands have a standard deviation of 0.5.", "", "decides"},
-		{"deep ensemble better", smc, func(fixture) {}, "", "deep ensemble of the 3 MAPs, which needs no sampling, is better", ""},
-		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL, f.a.Losses.MAP = .01, f.a.Losses.DeepEnsemble }, "", "The best MAP alone, which needs no sampling, is better than the posterior on the 200 test examples: NLL 0.010", ""},
+		{"deep ensemble better", smc, func(fixture) {}, "", "deep ensemble of the 3 MAPs is better than the posterior", ""},
+		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL, f.a.Losses.MAP = .01, f.a.Losses.DeepEnsemble }, "", "The best MAP alone is better than the posterior (NLL 0.010", ""},
 		{"deep ensemble worse", smc, func(f fixture) { f.a.Metrics.DeepEnsemble.NLL = 9 }, "The NLL of the deep ensemble of the 3 MAPs is 9.000", "", "is better"},
 		{"uneven weights", smc, func(f fixture) {
 			for i := range f.run.Posterior.LogWeights {
 				f.run.Posterior.LogWeights[i] = math.Inf(-1)
 			}
 			f.run.Posterior.LogWeights[0] = 0
-		}, "", "The weights are uneven: the 12 networks are worth 1.0", ""},
-		{"dead", smc, func(f fixture) { f.run.Posterior.LogWeights[0] = math.Inf(-1) }, "", "1 network has no weight", ""},
+		}, "", "The weights are uneven, so the 12 networks are worth 1.0", ""},
+		{"dead", smc, func(f fixture) { f.run.Posterior.LogWeights[0] = math.Inf(-1) }, "", "1 network has weight 0", ""},
 		{"divergent", smc, func(f fixture) { f.run.Trace[2].Divergent = 4 }, "", "4 of 216 proposals had infinite", ""},
 		{"moves refused", smc, func(f fixture) {
 			for i := range f.run.Trace {
 				f.run.Trace[i].Acceptance, f.run.Trace[i].Stuck = .01, true
 			}
-		}, "", "The run failed: in", "log evidence is −"},
+		}, "", "The run failed, as in", "log evidence is −"},
 		{"moves without effect", smc, func(f fixture) {
 			for i := range f.run.Trace {
 				f.run.Trace[i].Displacement = 0
@@ -94,8 +94,8 @@ func TestSummary(t *testing.T) {
 			f.run.Schema.Target, f.run.Schema.Named = "price", true
 		}, "learnt to predict price from", "", ""},
 		{"guesses", smc, func(f fixture) { *f.a.Metrics.Accuracy = .5 }, "", "not clearly better than always answering the most frequent", ""},
-		{"under-confident", smc, func(fixture) {}, "Its calibration error is ", "The posterior is under-confident: for the 200 examples its mean confidence is ", "over-confident"},
-		{"over-confident", smc, func(f fixture) { answers(f, .98, 5) }, "Its calibration error is ", "The posterior is over-confident: for the 200 examples its mean confidence is 98.0 % and its accuracy 80.0 %", "under-confident"},
+		{"under-confident", smc, func(fixture) {}, "Its calibration error is ", "The posterior is under-confident (mean confidence ", "over-confident"},
+		{"over-confident", smc, func(f fixture) { answers(f, .98, 5) }, "Its calibration error is ", "The posterior is over-confident (mean confidence 98.0 %, accuracy 80.0 %): on 200 examples chance gives such a gap in fewer than 1 of 1,000 runs", "under-confident"},
 		{"calibrated", smc, func(f fixture) { answers(f, .9, 10) }, "Its probabilities are as reliable as these examples can tell: its mean confidence is 90.0 %, its accuracy 90.0 %", "", "confident"},
 		{"nearly", smc, func(f fixture) { answers(f, .86, 10); *f.a.Metrics.ECE = .07 }, "Its probabilities are nearly reliable", "", "confident"},
 		{"blind", smc, func(f fixture) {
@@ -131,12 +131,12 @@ func TestSummary(t *testing.T) {
 			for i := range f.a.Regression.PIT {
 				f.a.Regression.PIT[i] = float64(i % 2)
 			}
-		}, "", "intervals are too narrow: 0.0 %", ""},
+		}, "", "intervals are too narrow (90 % intervals hold 0.0 % of the targets)", ""},
 		{"too wide", shape{outputs: 1, n: 400}, func(f fixture) {
 			for i := range f.a.Regression.PIT {
 				f.a.Regression.PIT[i] = .5
 			}
-		}, "", "intervals are too wide: 100.0 %", ""},
+		}, "", "intervals are too wide (90 % intervals hold 100.0 % of the targets)", ""},
 		{"no better than the mean", shape{outputs: 1, n: 400}, func(f fixture) { *f.a.Metrics.RMSE = 1e6 }, "", "not clearly better than always predicting the mean", ""},
 	} {
 		f := c.shape.make(t)

@@ -1,8 +1,8 @@
 // Package scans reads scans of measurements, with the true states where they are known: JSON lines or CSV, compressed with gzip or
 // not, from a file or a pipe. docs/scans.md describes both formats, and what happens to bad input.
 //
-// A Source gives one Record after another. It reads no further ahead than it must: a scan in JSON is there when its line ends, a
-// scan in CSV when a row of the next time begins.
+// A Source gives one Record after another and reads ahead as little as it can: a scan in JSON is complete when its line ends, a scan
+// in CSV when a row of the next time begins.
 package scans
 
 import (

@@ -6,8 +6,8 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 )
 
-// Bootstrap is the weight of particles that move blindly (Gordon, Salmond, Smith 1993; guided-open-horizon-smc, section 3.3a;
-// smc-sghmc-ensembles, eq. 16): the likelihood of the iteration's examples where they went, not scaled, to the power 1/T_k,
+// Bootstrap is the weight of particles that move blindly (Gordon, Salmond, Smith 1993). It is the weight of OHSMC
+// (guided-open-horizon-smc, section 3.3a) and of SMC-SGHMC (smc-sghmc-ensembles, section 2.2, eq. 16): the likelihood of the iteration's examples where they went, not scaled, to the power 1/T_k,
 //
 //	log w += (1/T_k) Σ_{i ∈ B_k} log p(y_i | x_i, θ', ψ_{k−1}).
 //
@@ -19,8 +19,7 @@ import (
 // first and every batch is new data.
 //
 // The weights follow no path of targets and estimate no evidence: every iteration multiplies by the likelihood once more. Their law
-// tends to the quasi-stationary law of weight and move, not to the posterior (smc-sghmc-ensembles, section 5); docs/scores.md has
-// figures.
+// tends to the quasi-stationary law of weight and move, not to the posterior (smc-sghmc-ensembles, section 5).
 type Bootstrap struct {
 	Temperature Temperature `yaml:"temperature,omitempty"`
 }

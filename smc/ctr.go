@@ -2,7 +2,7 @@ package smc
 
 import "github.com/starling-smc/starling/internal/config"
 
-// ConstantToRefine is the rule of fresh batches of C examples, and of all examples in the last tenth of the iterations
+// ConstantToRefine (CTR) is the rule of fresh batches of C examples, and of all examples in the last tenth of the iterations
 // (data-annealing-smc, eq. 16).
 type ConstantToRefine struct {
 	Batch int `yaml:"batch"` // C; 0: 500

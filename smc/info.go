@@ -25,7 +25,7 @@ type Info struct {
 	Mutations     int            `json:"mutations"`      // moves made
 	Acceptance    numeral.Number `json:"acceptance"`     // mean acceptance probability; NaN where moves have none (mcmc.ByNothing)
 	Displacement  numeral.Number `json:"displacement"`   // how far all moves of the iteration together carried the particles: root mean square, relative to their spread (for a single particle: its length)
-	Stuck         bool           `json:"stuck"`          // the moves did not carry the particles: few were accepted (below .1), or the limit ended them under way; and in either case they carried the particles by less than half of their spread
+	Stuck         bool           `json:"stuck"`          // the moves did not carry the particles: few were accepted (below .1), or the limit on moves was reached before the particles had travelled; in either case they were carried by less than half of their spread
 	ScaleKept     bool           `json:"scale_kept"`     // the particles could teach no scale, so the last one was kept
 	Step          float64        `json:"step"`           // step size of the last move: h, b of pCN, or η of SGHMC
 	Leapfrogs     int            `json:"leapfrogs"`      // S of the last move; 0 where it has none

@@ -80,7 +80,7 @@ type Spread struct {
 	States int `yaml:"states,nonzero"` // of all particles together; fewer are kept if moves that vary, as NUTS does, are fewer
 }
 
-// After is the state of every iteration after a warm-up, with its weights (smc-sghmc-ensembles, section 2.2, line 8). Parameters are
+// After is the state of every iteration after a warm-up, with its weights (smc-sghmc-ensembles, section 2.2). Parameters are
 // rounded to the nearest number of the format, so that the ensemble is the same whether its states were moved to files on the way
 // (State.Unload) or not.
 type After struct {

@@ -8,9 +8,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Learner moves ψ, the parameters that all particles share (mcmc.Partial). A Sampler lets it make one step at the end of every
-// iteration k (guided-open-horizon-smc, section 3.2, lines 8–10), up the gradient of the marginal likelihood by Fisher's identity
-// (7),
+// Learner moves ψ, the parameters that all particles share (mcmc.Partial): with it a Sampler is guided open-horizon SMC, GOHSMC. A Sampler lets it make one step at the end of every
+// iteration k (guided-open-horizon-smc, section 3.2), up the gradient of the marginal likelihood by Fisher's identity,
 //
 //	g = Σ_j W_j ∇_ψ (1/n) Σ_{i ∈ B_k} log p(y_i | x_i, θ_j, ψ_{k−1}),
 //

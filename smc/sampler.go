@@ -7,12 +7,17 @@
 //	Weighting   what is the move worth?                Weightings
 //	Resampler   when and how are particles resampled?  Schemes, Occasions
 //
-// and two that may be left out: Learner says how parameters move that all particles share, Keeper which states make the ensemble.
+// and two optional ones: a Learner moves the parameters that all particles share, a Keeper chooses the states of the ensemble.
 //
-// Adaptive tempering with moves of accept/reject is the SMC sampler of scalable-bayesian-monte-carlo, section 3.2; a
-// Fixed path makes the particles chains (section 3.3). A Schedule or SDA with moves without accept/reject and the weighting
-// Momentum is data annealing (data-annealing-smc, section 3): targets see batches of examples, which grow along the path. With a Learner it
-// is guided open-horizon SMC (guided-open-horizon-smc, Algorithm 1).
+// The methods of the papers are choices of these parts:
+//
+//	S-SMC       Tempering, moves with accept/reject (scalable-bayesian-monte-carlo, section 3.2)
+//	S-HMC       Fixed, mcmc.HMC: particles are chains (scalable-bayesian-monte-carlo, section 3.3)
+//	annealing   a Schedule or SDA, mcmc.Unadjusted, Momentum: batches grow along the path (data-annealing-smc, section 3)
+//	SMC-SGHMC   Full, mcmc.Epoch, Bootstrap, After (smc-sghmc-ensembles, section 2.2)
+//	GOHSMC      a Schedule, mcmc.Unadjusted of one step, Momentum, a Learner (guided-open-horizon-smc, section 3.2)
+//	OHSMC       a Schedule, mcmc.Walk, Bootstrap, a Learner (guided-open-horizon-smc, section 3.3a)
+//
 // Islands are independent samplers, combined by Combine (scalable-bayesian-monte-carlo, section 3.4).
 //
 // A Step advances a State and returns an Info. A run resumes from the State alone; Info is for diagnostics.
@@ -42,9 +47,8 @@ type Sampler struct {
 	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, even if some are equal
 	Keep      Keeper    // nil: only the last state, which is no draw for moves that select (mcmc.Traits)
 
-	// Learn moves ψ, which all particles share, where the Model is a mcmc.Partial; nil: ψ stays at Psi. The path's iterations are
-	// lines 2–10 of Algorithm 1 (guided-open-horizon-smc) if they have a Schedule, mcmc.Unadjusted of one step and Momentum. The
-	// first move uses B_0 here, for which the particles are weighted, and not B_1; nothing else differs. The product of the weights
+	// Learn moves ψ, which all particles share, where the Model is a mcmc.Partial; nil: ψ stays at Psi. Unlike Algorithm 1 of GOHSMC
+	// (guided-open-horizon-smc, section 3.2), the first move uses B_0, on which the particles were weighted. The product of the weights
 	// of targets whose ψ moves estimates no evidence: State.LogZ is a diagnosis alone. Values that particles remember, such as
 	// State.LL, are those at ψ before its last step. On Fixed too a change of ψ enters the weights of several particles: as chains
 	// they take Unweighted.

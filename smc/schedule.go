@@ -25,7 +25,7 @@ import (
 // with all sizes clipped to [C, N]. Fresh batches are consecutive parts of one random order of all examples, then of the next
 // order (A2). A cumulative batch contains the one before, so only the new block is evaluated at the particles. First
 // particles are draws from the prior, weighted for π_0, which is also the target of the first move: Algorithm 1 of
-// guided-open-horizon-smc moves first on B_1.
+// GOHSMC as it is printed moves first on B_1 (guided-open-horizon-smc, section 3.2).
 //
 // The product of the weights estimates the normaliser of the last target without bias, if steps are fixed. Its logarithm is another matter.
 // From one fresh batch to the next the log-weights change by N/C times the difference of two batches, whose variance over the particles

@@ -327,7 +327,8 @@ func TestClutterIsFrozen(t *testing.T) {
 	}
 }
 
-// TestClutterPermuted: the order of the returns changes no byte, and that of the targets nothing but rounding (spec check 7).
+// TestClutterPermuted: the order of the returns changes no byte, and that of the targets nothing but rounding (check 7 of
+// sequential-mcmc-massive-data).
 func TestClutterPermuted(t *testing.T) {
 	m := clutter3(0)
 	x, values := sceneOf(t, m, 10)
@@ -365,7 +366,7 @@ func TestClutterPermuted(t *testing.T) {
 	}
 }
 
-// TestClutterLimits are spec check 7's: without returns of targets the likelihood is constant; without clutter and with one
+// TestClutterLimits is check 7 of sequential-mcmc-massive-data: without returns of targets the likelihood is constant; without clutter and with one
 // target it is the Gaussian one and a constant, however far the target is.
 func TestClutterLimits(t *testing.T) {
 	m := clutter3(0)

@@ -1,5 +1,5 @@
 // Package ssm holds state-space models: how a hidden state moves, and how the measurements of a scan depend on it. Package
-// filter estimates the state; a model knows of no filter.
+// filter estimates the state.
 //
 // A state x has Dim numbers. It starts one interval before the first scan, moves by the density p(x_k | x_{k−1}) of a
 // Transition, and gives each scan z_k the likelihood p(z_k | x_k) of a Likelihood. A user's own model is a type with the

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Energy is E(z) = −ln Σ_c e^{z_c} of the logits z of one example (Millard et al., Humble your overconfident networks, eq. (77);
+// Energy is E(z) = −ln Σ_c e^{z_c} of the logits z of one example (smc-sghmc-ensembles, section 2.6, eq. 77;
 // Liu et al. 2020 at temperature 1): low where the network is certain. The largest logit is subtracted before the exponentials,
 // so that none overflows.
 func Energy[T float32 | float64](z []T) float64 {

@@ -13,14 +13,21 @@ import (
 	"github.com/starling-smc/starling/internal/testkit"
 )
 
-// TestGettingStarted carries docs/getting-started.md out as it stands: each block of yaml or csv is a file, named in its
-// first line, each line of a block of sh is a command, which fails if it begins with !, and each line of a block of
-// text stands in what the last command said, at the beginning of a line. COMMAND > FILE writes what it said to a file.
 func TestGettingStarted(t *testing.T) {
 	testkit.Elsewhere(t)
+	carryOut(t, "docs/getting-started.md", "exists runs/rents/report.html runs/flowers/report.html")
+}
+
+// TestReadme carries out what README.md says of a filter.
+func TestReadme(t *testing.T) { carryOut(t, "README.md", "exists runs/drift/report.html") }
+
+// carryOut carries a page out as it stands, and then one more command: each block of yaml or csv is a file, named in its first line,
+// each line of a block of sh is a command, which fails if it begins with !, and each line of a block of text stands in what the last
+// command said, at the beginning of a line. COMMAND > FILE writes what it said to a file. Programs in Go are for internal/lint.
+func carryOut(t *testing.T, page, last string) {
 	var script, files strings.Builder
 	stream := ""
-	for _, block := range blocks(t, "getting-started.md") {
+	for _, block := range blocks(t, page) {
 		language, text := block[0], block[1]
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		switch language {
@@ -48,20 +55,21 @@ func TestGettingStarted(t *testing.T) {
 			fmt.Fprintf(&files, "-- %s --\n%s", strings.TrimPrefix(lines[0], "# "), text)
 		case "csv":
 			fmt.Fprintf(&files, "-- %s --\n%s\n", strings.TrimPrefix(lines[0], "# "), strings.Join(lines[1:], "\n"))
+		case "go":
 		default:
-			t.Fatalf("docs/getting-started.md: a block of %s", language)
+			t.Fatalf("%s: a block of %s", page, language)
 		}
 	}
-	script.WriteString("exists runs/rents/report.html runs/flowers/report.html\n")
+	script.WriteString(last + "\n")
 	runPage(t, script.String()+files.String(), testscript.Params{Setup: func(env *testscript.Env) error {
 		return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS("../../examples"))
 	}})
 }
 
-// blocks are those of a page of docs that are code, with their languages.
+// blocks are those of a page that are code, with their languages.
 func blocks(t *testing.T, page string) [][2]string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/" + page)
+	text, err := os.ReadFile("../../" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,4 +88,17 @@ func runPage(t *testing.T, script string, with testscript.Params) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, with)
+}
+
+// TestEveryVerbIsListed: docs/getting-started.md has a line for each verb.
+func TestEveryVerbIsListed(t *testing.T) {
+	page, err := os.ReadFile("../../docs/getting-started.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range newRoot(new(bool)).Commands() {
+		if !strings.Contains(string(page), "\n    starling "+verb.Name()+" ") {
+			t.Errorf("docs/getting-started.md has no line for the verb %s, under “All commands”", verb.Name())
+		}
+	}
 }

@@ -26,7 +26,7 @@ const bars = 1
 func TestPyTorchRecipe(t *testing.T) {
 	testkit.Elsewhere(t)
 	configs := map[string]string{}
-	for _, block := range blocks(t, "pytorch.md") {
+	for _, block := range blocks(t, "docs/pytorch.md") {
 		if name := strings.TrimPrefix(strings.SplitN(block[1], "\n", 2)[0], "# "); block[0] == "yaml" {
 			configs[name] = block[1]
 		}

@@ -31,7 +31,7 @@ func TestPyTorchSnippet(t *testing.T) {
 	}
 	var script, files strings.Builder
 	compared := 0
-	for _, block := range blocks(t, "pytorch.md") {
+	for _, block := range blocks(t, "docs/pytorch.md") {
 		language, text := block[0], block[1]
 		name := strings.TrimPrefix(strings.SplitN(text, "\n", 2)[0], "# ")
 		switch language {

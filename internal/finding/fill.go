@@ -9,11 +9,12 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// Words says the finding and its cure in plain text: without a capital letter at its start and without a full stop at its end, and
-// with numbers as on a page. A finding of an unknown kind, or one that lacks a number, is shown as its kind and numbers.
-func (f Finding) Words() string { return f.say(false, "says", "means", "cure") }
+// Words says for a terminal what was found and what to do about it, in plain text: without a capital letter at its start and without a
+// full stop at its end, and with numbers as on a page. A finding of an unknown kind, or one that lacks a number, is shown as its kind and
+// numbers.
+func (f Finding) Words() string { return f.say(false, "says", "cure") }
 
-// Sentence says the finding and its cure for a page, in whole sentences.
+// Sentence says the finding, what follows from it, and its cure for a page, in whole sentences.
 func (f Finding) Sentence() string {
 	return numeral.Capital(f.say(true, "says", "means", "cure")) + "."
 }

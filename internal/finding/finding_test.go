@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"reflect"
@@ -127,6 +128,28 @@ func TestWords(t *testing.T) {
 	}
 	if b.String() != string(want) {
 		t.Errorf("words have changed: read them, and run this test with -update\n%s", b.String())
+	}
+}
+
+// TestTwoLines: on a terminal of 80 columns a finding has at most two lines, what was found and what to do; the page has the rest. Names
+// that a user gave may be as long as they like.
+func TestTwoLines(t *testing.T) {
+	for _, f := range all() {
+		long := slices.ContainsFunc(slices.Collect(maps.Values(f.Names)), func(name string) bool { return len(name) > 50 })
+		if f.PageOnly() || long {
+			continue
+		}
+		lines, width := 1, 0
+		for _, word := range strings.Fields(f.Words()) {
+			n := len([]rune(word))
+			if width > 0 && width+1+n > 80 {
+				lines, width = lines+1, 0
+			}
+			width += min(width, 1) + n
+		}
+		if lines > 2 {
+			t.Errorf("%s has %d lines: %s", f.Kind, lines, f.Words())
+		}
 	}
 }
 

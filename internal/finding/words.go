@@ -34,12 +34,12 @@ type kind struct {
 var kinds = map[string]kind{
 	KindOptimiser: {
 		look: warning, says: `the run behaved as an optimiser, not as a sampler of the posterior`,
-		means: `it kept little more than the best of {{.Count "particles"}} noisy optimisation runs{{if .Several "islands"}} on each island{{end}}, ` +
+		means: `it kept about the best of {{.Count "particles"}} noisy optimisation runs{{if .Several "islands"}} on each island{{end}}, ` +
 			`so the disagreement of its particles says little about uncertainty. ` +
 			`Of {{.Count "iterations"}} {{.Lines}}{{template "together" .}}, {{.Count "single"}} had a single surviving ancestor and {{.Count "resampled"}} resampled. ` +
 			`The median effective sample size was {{.Fixed "ess" 1}} of {{.Count "particles"}}. ` +
 			`The median variance of the log-weights was {{.Fixed "log_weight_var" 1}} nats², where {{.Count "particles"}} particles carry about {{.Log "particles" 1}}`,
-		cure: `for uncertainty take chains (method: mcmc) or SMC by tempering, or else smaller steps or a smaller network`, help: helpWeights,
+		cure: `for uncertainty take method: mcmc, tempering, smaller steps or a smaller network`, help: helpWeights,
 		beside: "no estimate: the run behaved as an optimiser",
 	},
 	KindMerged: {
@@ -47,7 +47,7 @@ var kinds = map[string]kind{
 		means: `the log-weights differ by no more than {{.Count "particles"}} particles carry (median effective sample size {{.Fixed "ess" 1}}), ` +
 			`but {{.Counted "resampled"}} resampled, and each resampling loses ancestors. ` +
 			`The particles differ only by the moves since, so the run may understate uncertainty`,
-		cure: `take more particles or more islands, which keep more ancestors`, help: helpWeights, beside: "rests on one draw of the start",
+		cure: `take more particles or more islands`, help: helpWeights, beside: "rests on one draw of the start",
 	},
 	"single-ancestor": {
 		look: warning | page, says: `at the end all particles {{if not (.Several "islands")}}{{else if .Equal "single" "islands"}}of each island {{else}}of {{.Count "single"}} of {{.Count "islands"}} islands {{end}}` +
@@ -69,17 +69,17 @@ var kinds = map[string]kind{
 	KindFewDraws: {
 		look: warning, says: `in {{.Count "some"}} of {{.Count "scans"}} scans the samples are worth fewer than {{.Count "enough"}} independent draws ({{.Fixed "least" 1}} in the worst)`,
 		means: `there the means and spreads are rough`,
-		cure:  `take more particles, or for smcmc a longer burn-in with refine: {walk: {sd: adapted}}`, help: helpFilters,
+		cure:  `take more particles or, for smcmc, a longer burn and refine: walk`, help: helpFilters,
 	},
 	"lone-ancestor": {
 		look: warning, says: `in {{.Count "some"}} of {{.Count "scans"}} scans all samples come from one particle of the scan before`,
-		means: `the spread of what the measurements do not show, such as velocities, is too small`,
+		means: `coordinates that the measurements do not show, such as velocities, then seem too certain`,
 		cure:  `for smcmc take index: exact or uniform; for particle filters, more particles`, help: helpFilters,
 	},
 	"filters-apart": {
-		look: warning, says: `in {{.Count "some"}} of {{.Count "scans"}} scans the chains of smcmc end in different places (R-hat up to {{.Fixed "worst" 1}}, want at most {{.Count "limit"}})`,
-		means: `each stays in one of several modes, has not left its start, or has too few particles, so that the shares of the modes are not known`,
-		cure:  `take joint: prior (method.smcmc.joint), more particles or fewer filters (method.smcmc.repeat), a longer burn-in (method.smcmc.burn) or method: bootstrap; --against compares two`, help: helpFilters,
+		look: warning, says: `in {{.Count "some"}} of {{.Count "scans"}} scans the chains end in different places (R-hat {{.Fixed "worst" 1}}, want at most {{.Count "limit"}})`,
+		means: `each stays in one of several modes, has not left its start, or has too few particles (fewer filters, method.smcmc.repeat, have more), so that the shares of the modes are unknown`,
+		cure:  `take joint: prior, more particles, a longer burn, or method: bootstrap`, help: helpFilters,
 	},
 	"small-filters": {
 		look: warning, says: `each of the {{.Count "filters"}} filters of smcmc has {{.Count "each"}} {{if .Several "each"}}particles{{else}}particle{{end}}, fewer than {{.Count "enough"}}`,
@@ -106,23 +106,22 @@ var kinds = map[string]kind{
 		cure: `take more islands before you compare log evidences`, help: helpWeights,
 	},
 	"swag-spread": {
-		look: note, says: `the draws of SWAG differ as the states of SGD did at this rate, mini-batch and momentum, not as draws of the posterior do` +
-			`{{if .Has "width"}}. Here they are {{.Times "width" 2}} as wide as the posterior around their mean{{end}}`,
-		cure: `compare their spread with that of chains (method: mcmc) before you rely on it`, help: helpApproximations,
+		look: note, says: `the draws of SWAG {{if .Has "width"}}are {{.Times "width" 2}} as wide as the posterior around their mean{{else}}follow SGD, not the posterior{{end}}`,
+		means: `{{template "sgd" .}}`,
+		cure:  `compare their spread with chains (method: mcmc)`, help: helpApproximations,
 	},
 	"swag-narrow": {
-		look: warning, says: `the draws of SWAG are {{.Times "width" 2}} as wide as the posterior around their mean`,
+		look: warning, says: `the draws of SWAG are {{.Times "width" 2}} as wide as the posterior`,
 		means: `{{template "sgd" .}}, so the run understates uncertainty`,
-		cure:  `take a higher rate (method.swag.rate) or smaller mini-batches (map.batch), or method: mcmc for uncertainty`, help: helpApproximations,
+		cure:  `take a higher rate (method.swag.rate), a smaller map.batch, or method: mcmc`, help: helpApproximations,
 	},
 	"swag-wide": {
-		look: warning, says: `the draws of SWAG are {{.Times "width" 1}} as wide as the posterior around their mean`,
+		look: warning, says: `the draws of SWAG are {{.Times "width" 1}} as wide as the posterior`,
 		means: `{{template "sgd" .}}, so the run overstates uncertainty`,
-		cure:  `take a lower rate (method.swag.rate) or larger mini-batches (map.batch), or method: mcmc for uncertainty`, help: helpApproximations,
+		cure:  `take a lower rate (method.swag.rate), a larger map.batch, or method: mcmc`, help: helpApproximations,
 	},
 	"mean-field": {
-		look: note, says: `VI draws each parameter independently of the others: where parameters depend on each other, its draws are closer together than draws of the posterior. ` +
-			`Compare its spread with that of chains before you rely on it`,
+		look: note, says: `VI draws each parameter independently, so its draws can be too close together: compare their spread with that of chains`,
 	},
 	"elbo-unsettled": {
 		look: warning, says: `the ELBO still {{.Name "way"}} when VI ended, by {{.Fixed "by" 1}} ± {{.Fixed "se" 1}} nats from the third quarter of the {{.Count "epochs"}} epochs to the last`,
@@ -131,82 +130,79 @@ var kinds = map[string]kind{
 		help:  helpApproximations,
 	},
 	"chosen-by-validation": {
-		look: note, says: `validation chose the posterior, the state of lowest validation NLL ({{.Name "field"}}: {{.Name "value"}})`,
-		means: `early stopping looks for good predictions, and the spread of such a state need not be that of the posterior`,
+		look: note, says: `validation chose the posterior ({{.Name "field"}}: {{.Name "value"}})`,
+		means: `it is the state of lowest validation NLL. This is early stopping: it looks for good predictions, and the spread of such a state can differ from the posterior's`,
 		cure:  `leave {{.Name "field"}} out if you need the uncertainty`, help: helpApproximations,
 	},
 	KindUnscored: {
 		look: warning | ofPredictions, says: `the NLL of {{.Count "count"}} of {{.Count "examples"}} examples is not finite`,
-		means: `the posterior gives what happened there the probability 0, or its networks overflow, so the NLL compares it with nothing`,
-		cure:  `look at the inputs and targets of these examples, and take a smaller step or a narrower prior if parameters are very large`, help: helpCalibration,
+		means: `the posterior gives their targets the probability 0, or its networks overflow, so the NLL cannot be compared`,
+		cure:  `look at their inputs and targets; if parameters are very large, take a smaller step or a narrower prior`, help: helpCalibration,
 	},
 	"ensemble-better": {
-		look: warning | ofPredictions, says: `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}}, which needs no sampling, is better than the posterior on the {{.Count "examples"}} test examples`,
-		means: `NLL {{.Name "ensemble"}} against {{.Name "posterior"}}, a difference of {{.Short "by"}} ± {{.Short "se"}}, ` +
-			`which chance alone gives less than once in {{.Count "once"}} times`,
-		cure: `try {{if .Said "prior" "learned"}}more units{{else}}prior: {normal: {variance: learned}}{{end}} and more epochs or particles, or take ` +
-			`{{if .Several "restarts"}}method: ensemble{{else}}method: ensemble or method: map{{end}}`, help: helpScores,
+		look: warning | ofPredictions, says: `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}} is better than the posterior (NLL {{.Name "ensemble"}} against {{.Name "posterior"}})`,
+		means: `it needs no sampling. On the {{.Count "examples"}} test examples the difference is {{.Short "by"}} ± {{.Short "se"}}; {{template "chance" .}}. ` +
+			`More epochs or particles may help too`,
+		cure: `try {{if .Said "prior" "learned"}}more units{{else}}prior: {normal: {variance: learned}}{{end}}, or take method: ensemble{{if not (.Several "restarts")}} or map{{end}}`, help: helpScores,
 	},
 	"no-skill": {
 		look: warning | ofPredictions, says: `the posterior is not clearly better than always {{if .Is "guess" "class"}}answering the most frequent class{{else}}predicting the mean{{end}}`,
-		means: `either the inputs do not tell the target, or the network did not learn`,
-		cure:  `look at the columns with starling data show, and compare with method: map: if that learns, the prior or the sampler is at fault`, help: helpData,
+		means: `either the inputs do not tell the target, or the network did not learn. If method: map learns, the prior or the sampler is at fault`,
+		cure:  `look at the columns with starling data show, and compare with method: map`, help: helpData,
 	},
 	KindUnderconfident: {
-		look: warning | ofPredictions, says: `the posterior is under-confident`,
-		means: `{{template "confidence" .}}. ` +
-			`{{if .Said "prior" "learned"}}With a prior that learns its widths this happens where the classes are easily told apart` +
+		look: warning | ofPredictions, says: `the posterior is under-confident ({{template "confidence" .}})`,
+		means: `on {{.Count "examples"}} examples {{template "chance" .}}. ` +
+			`{{if .Said "prior" "learned"}}With a prior that learns its widths this happens if classes are easily told apart. ` +
+			`On the tables that were measured, more units, layers or epochs did not help` +
 			`{{else}}A narrow prior keeps a network from being sure{{end}}`,
-		cure: `{{if .Said "prior" "learned"}}read its probabilities as cautious ones, and compare its NLL with that of method: ensemble. ` +
-			`On the tables that were measured, more units, layers or epochs did not mend it` +
+		cure: `{{if .Said "prior" "learned"}}take method: ensemble if its NLL is better` +
 			`{{else}}take prior: {normal: {variance: learned}}{{end}}`,
 		help: helpCalibration,
 	},
 	KindOverconfident: {
-		look: warning | ofPredictions, says: `the posterior is over-confident`,
-		means: `{{template "confidence" .}}`,
-		cure: `{{if .Has "single"}}take an ensemble in place of one network: method: mcmc or method: smc` +
-			`{{else}}take more chains or islands{{if not (.Said "prior" "learned")}}, or prior: {normal: {variance: learned}} in place of a wide one{{end}}{{end}}`,
+		look: warning | ofPredictions, says: `the posterior is over-confident ({{template "confidence" .}})`,
+		means: `on {{.Count "examples"}} examples {{template "chance" .}}`,
+		cure: `take {{if .Has "single"}}an ensemble in place of one network: method: mcmc or method: smc` +
+			`{{else}}more chains or islands{{if not (.Said "prior" "learned")}}, or prior: {normal: {variance: learned}}{{end}}{{end}}`,
 		help: helpCalibration,
 	},
 	KindMiscalibrated: {
 		look: warning | ofPredictions, says: `the posterior is over-confident for some inputs and under-confident for others`,
-		means: `its calibration error is {{.Fixed "ece" 3}}, and a calibrated network would show {{.Fixed "chance" 3}} or less on as many examples in all of {{.Count "draws"}} simulations`,
-		cure:  `look at the reliability diagram before you use a probability, and compare with a run that has another prior or network`, help: helpCalibration,
+		means: `its calibration error is {{.Fixed "ece" 3}}. A calibrated network has at most {{.Fixed "chance" 3}} on as many examples, in all of {{.Count "draws"}} simulations`,
+		cure:  `look at the reliability diagram, and compare with another prior or network`, help: helpCalibration,
 	},
 	KindNarrow: {
-		look: warning | ofPredictions, says: `the intervals are too narrow`, means: `{{template "coverage" .}}`,
-		cure: `{{if .Said "noise" "predicted"}}take more chains or islands, and compare the validation NLL with that of one noise for all examples (sd: learned)` +
-			`{{else}}let the noise be {{if not (.Said "noise" "learned")}}learned (likelihood: {gaussian: {sd: learned}}) or {{end}}` +
-			`predicted for each example (sd: predicted), and take more chains or islands{{end}}`,
+		look: warning | ofPredictions, says: `the intervals are too narrow ({{template "coverage" .}})`, means: `{{template "targets" .}}`,
+		cure: `{{if .Said "noise" "predicted"}}take more chains or islands, and compare with sd: learned` +
+			`{{else}}take {{if not (.Said "noise" "learned")}}sd: learned or {{end}}sd: predicted for the noise, and more chains or islands{{end}}`,
 		help: helpCalibration,
 	},
 	KindWide: {
-		look: warning | ofPredictions, says: `the intervals are too wide`, means: `{{template "coverage" .}}`,
-		cure: `{{if not (.Said "prior" "learned")}}take prior: {normal: {variance: learned}}{{if .Said "noise" "given"}}, and {{end}}{{end}}` +
-			`{{if .Said "noise" "given"}}let the noise be learned (likelihood: {gaussian: {sd: learned}})` +
-			`{{else if .Said "prior" "learned"}}compare the validation NLL with that of ` +
-			`{{if .Said "noise" "predicted"}}one noise for all examples (sd: learned){{else}}a noise that is predicted for each example (sd: predicted){{end}}{{end}}`,
+		look: warning | ofPredictions, says: `the intervals are too wide ({{template "coverage" .}})`, means: `{{template "targets" .}}`,
+		cure: `{{if not (.Said "prior" "learned")}}take prior: {normal: {variance: learned}}{{if .Said "noise" "given"}}, and sd: learned for the noise{{end}}` +
+			`{{else if .Said "noise" "given"}}take sd: learned for the noise` +
+			`{{else}}compare with {{if .Said "noise" "predicted"}}sd: learned{{else}}sd: predicted{{end}} by the validation NLL{{end}}`,
 		help: helpCalibration,
 	},
 
 	"no-evidence":        {look: note | ofEvidence, says: `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
 	"no-path-of-targets": {look: note | ofEvidence, says: `no evidence: weight {{.Name "weight"}} leaves out the change of target, so the weights follow no path of targets`},
-	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} goes from one fresh batch to another, which costs more than the weights carry, so log Z would be far too low` +
+	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} takes fresh batches, which make log Z far too low` +
 		`{{with .Names.others}}. Paths {{.}} have one{{end}}`},
 	"no-weights":     {look: note | ofEvidence, says: `no evidence: {{.Name "move"}} gives its particles no weights`},
 	"no-fixed-model": {look: note | ofEvidence, says: `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`},
 	"evidence":       {look: note | ofEvidence, says: `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
 	"evidence-merged": {
-		look: warning | ofEvidence, says: `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`,
+		look: warning | ofEvidence, says: `{{template "evidence" .}} rests on one draw of the start`, means: `it is an estimate of {{template "target" .}}`,
 		cure: `take more islands before you compare log evidences`, help: helpEvidence,
 	},
 	"evidence-unmoved": {
-		look: warning | ofEvidence, says: `{{template "evidence" .}} is not to be trusted, as the particles hardly moved; it would be an estimate of {{template "target" .}}`,
+		look: warning | ofEvidence, says: `{{template "evidence" .}} is not to be trusted, as the particles hardly moved`, means: `it would be an estimate of {{template "target" .}}`,
 		cure: `mend the moves first`, help: helpEvidence,
 	},
 	"evidence-optimised": {
-		look: warning | ofEvidence, says: `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser; a sampler's would be an estimate of {{template "target" .}}`,
+		look: warning | ofEvidence, says: `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser`, means: `a sampler's would be an estimate of {{template "target" .}}`,
 		cure: `do not compare it with others`, help: helpEvidence,
 	},
 
@@ -232,32 +228,31 @@ var kinds = map[string]kind{
 	},
 
 	"uneven-weights": {
-		look: warning, says: `the weights are uneven`, means: `the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`,
-		cure: `take more particles or more moves in an iteration; islands that are weighted by evidence may be weighted equally (combine: equal)`, help: helpWeights,
+		look: warning, says: `the weights are uneven, so the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}}`,
+		cure: `take more particles, more moves in an iteration, or combine: equal`, help: helpWeights,
 	},
 	"dead-networks": {
-		look: warning, says: `{{.Count "dead"}} {{if .Several "dead"}}networks have{{else}}network has{{end}} no weight at all`,
-		cure: `take a smaller step or more moves in an iteration: {{if .Several "dead"}}their{{else}}its{{end}} energy was not finite, or far above that of the others`, help: helpWeights,
+		look: warning, says: `{{.Count "dead"}} {{if .Several "dead"}}networks have{{else}}network has{{end}} weight 0`, means: `{{if .Several "dead"}}their{{else}}its{{end}} energy was not finite, or far above that of the others`,
+		cure: `take a smaller step or more moves in an iteration`, help: helpWeights,
 	},
 
 	"chains-end": {look: note, says: `{{if .One "chains"}}the chain ends at log-likelihood {{.Fixed "lowest" 1}}{{if .Has "least"}}; it accepted {{.Fixed "least" 2}} of its moves in the second half{{end}}` +
 		`{{else}}chains end at log-likelihoods of {{.Range "lowest" "highest" 1}}{{if .Has "least"}}; they accepted {{.Range "least" "most" 2}} of their moves in the second half{{end}}{{end}}`},
-	"svgd": {look: note, says: `SVGD has no weights and no accept step: where parameters are many and particles few, its particles are closer together than draws of the posterior. ` +
-		`Compare its spread with that of chains before you rely on it`},
+	"svgd": {look: note, says: `SVGD has no weights and no accept step, so with many parameters its particles are too close together: compare their spread with that of chains`},
 	"biased": {
-		look: warning, says: `{{.Name "move"}} has no accept step`, means: `its draws are biased by the step and by the noise of the mini-batches`,
-		cure: `take a smaller step ({{.Name "step"}}) or larger batches, which make the bias smaller`, help: helpMoves,
+		look: warning, says: `{{.Name "move"}} has no accept step, so its draws are biased`, means: `the step and the noise of the mini-batches make the bias`,
+		cure: `take a smaller step ({{.Name "step"}}) or larger batches`, help: helpMoves,
 	},
 	KindChainsStuck: {
 		look: warning, says: `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} {{if .Several "count"}}are{{else}}is{{end}} stuck`,
 		means: `{{if .Several "count"}}they{{else}}it{{end}} accepted {{if .Several "count"}}at most {{end}}{{.Fixed "acceptance" 2}} of {{if .Several "count"}}their{{else}}its{{end}} moves in the second half, ` +
-			`so {{if .Several "count"}}their{{else}}its{{end}} states are no draws of the posterior`,
+			`so {{if .Several "count"}}their{{else}}its{{end}} states are not draws of the posterior`,
 		cure: `take {{if .Said "size" "adapted"}}more epochs, or write a smaller step ({{.Name "step"}}){{else}}a smaller step ({{.Name "step"}}), or leave it out{{end}}`, help: helpMoves,
 	},
 	KindChainsStill: {
 		look: warning, says: `chain{{if .Several "count"}}s{{end}} {{.Name "chains"}} stood still`,
 		means: `the moves of the second half carried ` +
-			`{{if .Several "count"}}each{{else}}it{{end}} by less than {{.Fixed "bound" 3}} of its length, so {{if .Several "count"}}their{{else}}its{{end}} states are no draws of the posterior`,
+			`{{if .Several "count"}}each{{else}}it{{end}} by less than {{.Fixed "bound" 3}} of its length, so {{if .Several "count"}}their{{else}}its{{end}} states are not draws of the posterior`,
 		cure: `take a larger step ({{.Name "step"}}) or more epochs`, help: helpMoves,
 	},
 	"chains-diverged": {
@@ -273,29 +268,28 @@ var kinds = map[string]kind{
 	"chains-outlying": {
 		look: warning, says: `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`,
 		means: `{{if .Several "count"}}they are{{else}}it is{{end}} in another mode, or still on {{if .Several "count"}}their{{else}}its{{end}} way`,
-		cure:  `take more epochs, which show whether {{if .Several "count"}}they join{{else}}it joins{{end}} the others; more chains make one of them count less`, help: helpMixing,
+		cure:  `take more epochs to see whether {{if .Several "count"}}they join{{else}}it joins{{end}} the others, or more chains`, help: helpMixing,
 	},
 	KindFew: {
-		look: warning, says: `{{if .Is "leapfrogs" "least"}}the budget cannot be enough, as on a model of this size a trajectory takes about {{.Count "leapfrogs"}} leapfrogs or more, ` +
-			`and {{.Count "epochs"}} epochs make at most {{.Count "trajectories"}} trajectories` +
-			`{{else}}{{if not (.Several "chains")}}the chain makes{{else if .Equal "few" "chains"}}each chain makes{{else}}{{.Count "few"}} of {{.Count "chains"}} chains make{{end}} too few moves, as ` +
-			`{{.Count "epochs"}} epochs are {{.Count "trajectories"}}{{if .Several "leapfrogs"}} {{if .Several "trajectories"}}trajectories{{else}}trajectory{{end}} of {{.Count "leapfrogs"}} leapfrogs{{else}} moves{{end}}{{end}}`,
-		means: `a chain of fewer than {{.Count "enough"}} stays near its start`,
-		cure:  `take at least {{.Count "need"}} epochs ({{.Name "field"}}){{if .Several "leapfrogs"}}, or shorter trajectories{{end}}`, help: helpMixing,
+		look: warning, says: `{{if .Is "leapfrogs" "least"}}the budget is too small ({{.Count "epochs"}} epochs make at most {{.Count "trajectories"}} trajectories)` +
+			`{{else}}{{if not (.Several "chains")}}the chain makes{{else if .Equal "few" "chains"}}each chain makes{{else}}{{.Count "few"}} of {{.Count "chains"}} chains make{{end}} too few moves (` +
+			`{{.Count "epochs"}} epochs are {{.Count "trajectories"}}{{if .Several "leapfrogs"}} {{if .Several "trajectories"}}trajectories{{else}}trajectory{{end}} of {{.Count "leapfrogs"}} leapfrogs{{else}} moves{{end}}){{end}}`,
+		means: `{{if .Is "leapfrogs" "least"}}on a model of this size a trajectory takes about {{.Count "leapfrogs"}} leapfrogs or more, and a{{else}}a{{end}} chain of fewer than {{.Count "enough"}} stays near its start`,
+		cure:  `take at least {{.Count "need"}} epochs ({{.Name "field"}}){{if .Several "leapfrogs"}} or shorter trajectories{{end}}`, help: helpMixing,
 	},
-	"chains-agree": {look: note, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains agree{{else}}the two halves of the chain agree{{end}}`, means: `{{template "r-hat" .}}`},
+	"chains-agree": {look: note, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains agree{{else}}the two halves of the chain agree{{end}} {{template "mixing" .}}`, means: `{{template "r-hat" .}}`},
 	KindApart: {
 		look: warning, says: `{{if not (.Several "chains")}}the chain has not mixed, as its two halves differ` +
 			`{{else if .Has "ess"}}the {{.Count "chains"}} chains are in different modes` +
-			`{{else}}the {{.Count "chains"}} chains are not one mixed posterior{{end}}`,
+			`{{else}}the {{.Count "chains"}} chains are not one mixed posterior{{end}} {{template "mixing" .}}`,
 		means: `{{template "r-hat" .}}{{if not (.Several "chains")}}` +
-			`{{else if .Has "ess"}}. Each chain explores its own mode: together they are {{.Count "chains"}} modes, and not one mixed posterior` +
+			`{{else if .Has "ess"}}. Each chain explores its own mode: together they are {{.Count "chains"}} modes` +
 			`{{else}}. Each chain explores a part of its own: a mode or, as the chains are short, its way from the start{{end}}`,
-		cure: `take more epochs, which show whether {{if .Several "chains"}}the chains only had no time to meet; more chains find more modes{{else}}it mixes, and several chains{{end}}`, help: helpMixing,
+		cure: `take more epochs{{if .Several "chains"}}; more chains find more modes{{else}} and several chains{{end}}`, help: helpMixing,
 	},
 	"chains-unsure": {
-		look: note, says: `it is not certain whether {{if .Several "chains"}}the {{.Count "chains"}} chains explore one mixed posterior{{else}}the chain has mixed{{end}}`,
-		means: `{{template "r-hat" .}}`, cure: `take twice the epochs, which show whether {{if .Several "chains"}}the chains agree{{else}}it has{{end}}`, help: helpMixing,
+		look: note, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains{{else}}the chain{{end}} may not have mixed {{template "mixing" .}}`,
+		means: `{{template "r-hat" .}}`, cure: `take twice the epochs`, help: helpMixing,
 	},
 	"chains-untold": {
 		look: note | page, says: `it is not known whether {{if .Several "chains"}}the {{.Count "chains"}} chains explore one posterior{{else}}the chain has mixed{{end}}, as {{.Name "why"}}`,
@@ -305,8 +299,8 @@ var kinds = map[string]kind{
 		look: warning, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains cannot be compared{{else}}the two halves of the chain cannot be compared{{end}}, as {{.Name "why"}}`,
 		means: `{{if .Has "log_likelihood"}}{{if .Several "chains"}}their log-likelihoods have{{else}}its log-likelihood has{{end}} an R-hat of {{.Fixed "log_likelihood" 2}}, and up to {{.MostRHat}} counts as agreement` +
 			`{{else}}nothing else says whether {{if .Several "chains"}}they explore one posterior{{else}}it has mixed{{end}}{{end}}`,
-		cure: `{{if .Said "because" "few"}}take more epochs, so that each chain can keep 8 states and more (keep)` +
-			`{{else}}mend the moves first, and look at the scale of the inputs{{end}}`, help: helpMixing,
+		cure: `{{if .Said "because" "few"}}take more epochs, so that each chain keeps at least 8 states (keep)` +
+			`{{else}}mend the moves and the scale of the inputs{{end}}`, help: helpMixing,
 	},
 	"few-states": {
 		look: warning, says: `all states together are worth {{.Count "ess"}} independent ones`,
@@ -326,11 +320,11 @@ var kinds = map[string]kind{
 		cure:  `take a larger step ({{.Name "step"}}) or more moves in an iteration`, help: helpMoves, beside: "not to be trusted: the particles hardly moved",
 	},
 	KindUnmoved: {
-		look: warning, says: `{{template "stuck" .}}`, means: `log Z and the posterior cannot be trusted`, cure: `take {{template "mend" .}}`,
+		look: warning, says: `{{template "stuck" .}}`, means: `{{template "first" .}}, so log Z and the posterior cannot be trusted`, cure: `take {{template "mend" .}}`,
 		help: helpMoves, beside: "not to be trusted: the particles did not move in some stages",
 	},
 	KindFailed: {
-		look: warning | failure, says: `the run failed: {{template "stuck" .}}`, means: `log Z and the posterior cannot be trusted`, cure: `take {{template "mend" .}}`,
+		look: warning | failure, says: `the run failed, as {{template "stuck" .}}`, means: `{{template "first" .}}, so log Z and the posterior cannot be trusted`, cure: `take {{template "mend" .}}`,
 		help: helpMoves, beside: "not to be trusted: the particles did not move",
 	},
 	"scale-kept": {look: note | page, says: `in {{.Count "kept"}} of {{.Count "stages"}} stages{{template "together" .}} the moves kept their last scale of the coordinates, ` +
@@ -350,9 +344,9 @@ var kinds = map[string]kind{
 		means: `the step may be too large`, cure: `take a smaller step ({{.Name "step"}})`, help: helpMoves,
 	},
 	"exploded": {
-		look: warning, says: `the steps are too long, as the particles{{if .Several "islands"}} of {{.Count "exploded"}} of {{.Count "islands"}} islands{{end}} ended with a training NLL of {{.Fixed "end" 2}} on average, ` +
-			`above {{.Fixed "start" 2}} at the start and {{.Fixed "guess" 2}} of a guess that does not look at the inputs`,
-		means: `their networks are no draws of the posterior`, cure: `take a smaller step ({{.Name "step"}})`, help: helpMoves,
+		look: warning, says: `the steps are too long (training NLL {{.Fixed "end" 2}} at the end, {{.Fixed "start" 2}} at the start)`,
+		means: `the particles{{if .Several "islands"}} of {{.Count "exploded"}} of {{.Count "islands"}} islands{{end}} ended above the {{.Fixed "guess" 2}} of a guess without the inputs, ` +
+			`so their networks are not draws of the posterior`, cure: `take a smaller step ({{.Name "step"}})`, help: helpMoves,
 	},
 	"divergent-refused": {
 		look: warning | page, says: `{{.Count "moves"}} of {{.Count "of"}} proposals had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused`,
@@ -370,11 +364,12 @@ var kinds = map[string]kind{
 	"prior-of-decay": {look: note, says: `a weight decay of {{.Name "decay"}} on {{.Count "examples"}} examples is the prior N(0, {{.Name "variance"}}) of each parameter`},
 	"began-at-init":  {look: note, says: `all particles began at model.init, not at draws of the prior`},
 	"began-at-init-tempering": {
-		look: warning, says: `all particles began at model.init, not at draws of the prior`, means: `tempering is one step, and no evidence is estimated`,
-		cure: `take chains (method: mcmc) or prior.anchor, which make better use of a trained network`, help: helpMixing,
+		look: warning, says: `all particles began at model.init, so tempering is one step and no evidence is estimated`,
+		cure: `take chains (method: mcmc) or prior.anchor`, help: helpMixing,
 	},
-	"stopped": {look: note, says: `{{if .Several "islands"}}{{.Count "stopped"}} of {{.Count "islands"}} islands{{else}}the island{{end}} stopped after iteration {{.Range "first" "last" 0}} of {{.Count "all"}}: ` +
-		`in {{if .Several "patience"}}{{.Count "patience"}} iterations{{else}}an iteration{{end}} the validation NLL of the states kept so far had not fallen by more than its standard error (stop: {patience: {{.Setting "patience"}}})`},
+	"stopped": {look: note, says: `{{if .Several "islands"}}{{.Count "stopped"}} of {{.Count "islands"}} islands{{else}}the island{{end}} stopped after iteration {{.Range "first" "last" 0}} of {{.Count "all"}}, as ` +
+		`the validation NLL no longer fell (stop: {patience: {{.Setting "patience"}}})`,
+		means: `in {{if .Several "patience"}}{{.Count "patience"}} iterations{{else}}an iteration{{end}} that of the states kept so far had not fallen by more than its standard error`},
 	"init-unused": {
 		look: warning, says: `model.init was not used`, means: `from s = 0.5 on, the anchored prior has mean 0`,
 		cure: `take a smaller s, or leave model.init out`, help: helpData,
@@ -384,9 +379,9 @@ var kinds = map[string]kind{
 	"empty-columns":    {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} have no value in any training row and were{{else}}column {{.Name "columns"}} has no value in any training row and was{{end}} dropped`},
 	"row-counters":     {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} count the rows and were{{else}}column {{.Name "columns"}} counts the rows and was{{end}} left out (data.csv.keep: {{.Name "keep"}} keeps {{if .Several "count"}}them{{else}}it{{end}})`},
 	"row-numbers": {
-		look: warning | ofData | early, says: `{{if .Several "count"}}columns {{.Name "columns"}} have{{else}}column {{.Name "columns"}} has{{end}} a different whole number in every row, as if {{if .Several "count"}}they{{else}}it{{end}} numbered the rows`,
-		means: `a number that says nothing of a new row misleads the network`, cure: `leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}}), or ` +
-			`say that {{if .Several "count"}}they are inputs{{else}}it is an input{{end}} (data.csv.keep: {{.Name "keep"}})`, help: helpData,
+		look: warning | ofData | early, says: `{{if .Several "count"}}columns {{.Name "columns"}} seem{{else}}column {{.Name "columns"}} seems{{end}} to number the rows`,
+		means: `{{if .Several "count"}}they have{{else}}it has{{end}} a different whole number in every row, and a number that says nothing of a new row misleads the network`, cure: `leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}}) or ` +
+			`keep {{if .Several "count"}}them{{else}}it{{end}} (data.csv.keep: {{.Name "keep"}})`, help: helpData,
 	},
 	"ignored-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} of {{.Name "file"}} are ignored: the run's table had no such columns` +
 		`{{else}}column {{.Name "columns"}} of {{.Name "file"}} is ignored: the run's table had no such column{{end}}`},
@@ -396,9 +391,9 @@ var kinds = map[string]kind{
 	"word-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} hold words, whose{{else}}column {{.Name "columns"}} holds words, whose{{end}} categories became {{.Count "inputs"}} ` +
 		`{{if .Several "inputs"}}inputs{{else}}input{{end}} of 0 and 1`},
 	"unlike-words": {
-		look: warning | ofData | early, says: `the words of {{if .Several "count"}}columns {{.Name "columns"}}{{else}}column {{.Name "columns"}}{{end}} are nearly all different: ` +
-			`{{.Count "inputs"}} inputs of 0 and 1 for {{.Count "rows"}} training rows`,
-		means: `a network learns little from a word that it hardly ever sees again`, cure: `leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}}), or write fewer categories`, help: helpData,
+		look: warning | ofData | early, says: `the words of {{if .Several "count"}}columns {{.Name "columns"}}{{else}}column {{.Name "columns"}}{{end}} are nearly all different ` +
+			`({{.Count "inputs"}} inputs for {{.Count "rows"}} rows)`,
+		means: `a network learns little from a word that it hardly ever sees again`, cure: `leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}}) or write fewer categories`, help: helpData,
 	},
 	"unit-words": {
 		look: warning | ofData | early, says: `the words of {{if .Several "count"}}columns {{.Name "columns"}}{{else}}column {{.Name "columns"}}{{end}} are numbers with a sign or a unit`,
@@ -406,10 +401,9 @@ var kinds = map[string]kind{
 	},
 	"whole-amounts": {look: note | ofData | early, says: `{{.Name "target"}} takes {{.Count "values"}} whole numbers, which are predicted as amounts. If they are classes, set ` +
 		`model.likelihood=categorical and {{.Name "layer"}}.dense={{.Setting "values"}}`},
-	"missing-values": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values: the mean of the training rows, or no category, ` +
-		`stands in their place, and one more input{{if .Several "count"}} for each column{{end}} is 1 where the value is missing`},
+	"missing-values": {look: note | ofData, says: `missing values of {{if .Several "count"}}columns{{else}}column{{end}} {{.Name "columns"}} are filled with the training mean, or with no category; an extra 0/1 input marks them`},
 	"missing-elsewhere": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values only in rows that do not train: ` +
-		`the mean of the training rows, or no category, stands in their place`},
+		`they are filled with the training mean, or with no category`},
 	"zero-features": {look: note | ofData, says: `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
 		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`},
 	"unseen-classes": {
@@ -419,14 +413,13 @@ var kinds = map[string]kind{
 	},
 	"rare-classes": {
 		look: warning | ofData | early, says: `{{if .Several "count"}}the classes {{.Name "classes"}} have{{else}}the class {{.Name "classes"}} has{{end}} fewer than {{.Count "enough"}} training examples`,
-		means: `a network learns little of {{if .Several "count"}}them{{else}}it{{end}} from so few, and the scores of {{if .Several "count"}}these classes{{else}}this class{{end}} rest on fewer still`,
-		cure:  `take more examples, or one class in place of several rare ones`, help: helpData,
+		means: `a network learns little of {{if .Several "count"}}them{{else}}it{{end}}, and the scores of {{if .Several "count"}}these classes{{else}}this class{{end}} rest on even fewer`,
+		cure:  `take more examples, or join rare classes`, help: helpData,
 	},
 	"no-threshold": {
-		look: warning, says: `no threshold declares inputs out of distribution`,
-		means: `{{.Count "count"}} of {{.Count "examples"}} validation examples {{if .Several "count"}}have energies that are{{else}}has an energy that is{{end}} not finite, ` +
-			`because members of the posterior overflow there`,
-		cure: `check the scale of these inputs, or take a smaller step`, help: helpData,
+		look: warning, says: `no threshold of the energy was kept, as it is not finite for {{.Count "count"}} of {{.Count "examples"}} validation examples`,
+		means: `members of the posterior overflow there`,
+		cure:  `check the scale of the inputs, or take a smaller step`, help: helpData,
 	},
 	"channels-last": {
 		look: warning | ofData, says: `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}`,
@@ -449,27 +442,27 @@ func Beside(found []Finding) string {
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
 	`{{define "sgd"}}they differ as the states of SGD did at this rate, mini-batch and momentum{{end}}` +
-	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} {{if .Same "copies" "stuck"}}all particles began as copies of one, and it is not known whether the moves parted them` +
-	`{{else}}the particles did not move far enough{{end}} ` +
-	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}` +
+	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} {{if .Same "copies" "stuck"}}all particles began as copies of one, and may not have parted` +
+	`{{else}}the particles did not move far enough{{end}}{{end}}` +
+	`{{define "first"}}the first such stage was at λ {{.Short "temperature"}} (acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}` +
 	`{{if .Has "displacement"}}, by {{.Fixed "displacement" 2}} of their spread{{else if and (.Has "copies") (not (.Same "copies" "stuck"))}}, from copies of one particle{{end}}){{end}}` +
 	`{{define "shorter"}}{{if .Has "higher"}}a higher accept ({{.Fixed "higher" 2}}; it was {{.Fixed "aim" 2}}) or {{end}}a smaller step ({{.Name "step"}}){{end}}` +
 	`{{define "mend"}}{{if .Is "why" "refused"}}{{if .Is "size" "written"}}a smaller step ({{.Name "step"}}) or leave it out` +
 	`{{else}}more moves in a stage ({{.Name "mutations"}}) or more particles{{end}}` +
-	`{{else}}{{if .Is "size" "written"}}a larger step ({{.Name "step"}}), or leave it out, {{end}}more moves in a stage ({{.Name "mutations"}}), ` +
-	`longer moves or more particles{{end}}{{end}}` +
-	`{{define "confidence"}}for the {{.Count "examples"}} examples its mean confidence is {{.Share "confidence"}} and its accuracy {{.Share "accuracy"}}, ` +
-	`which chance alone gives less than once in {{.Count "once"}} times{{end}}` +
-	`{{define "coverage"}}{{.Share "inside"}} of the {{.Count "targets"}} targets lie in their 90{{.Space}}% intervals, ` +
-	`which chance alone gives less than once in {{.Count "once"}} times{{end}}` +
+	`{{else if .Is "size" "written"}}a larger step ({{.Name "step"}}) or leave it out, or more moves` +
+	`{{else}}more or longer moves ({{.Name "mutations"}}), or more particles{{end}}{{end}}` +
+	`{{define "chance"}}chance gives such a gap in fewer than 1 of {{.Count "once"}} runs{{end}}` +
+	`{{define "confidence"}}mean confidence {{.Share "confidence"}}, accuracy {{.Share "accuracy"}}{{end}}` +
+	`{{define "coverage"}}90{{.Space}}% intervals hold {{.Share "inside"}} of the targets{{end}}` +
+	`{{define "targets"}}on {{.Count "targets"}} targets {{template "chance" .}}{{end}}` +
 	`{{define "evidence"}}the log evidence{{if .Is "place" "trace"}} in the trace{{end}}{{end}}` +
-	`{{define "r-hat"}}the predictions have a median R-hat of {{.Fixed "median" 2}}{{if .Has "low"}} ({{.Range "low" "high" 2}} within two standard errors){{end}}, ` +
-	`and 95{{.Space}}% of them have at most {{.Fixed "q95" 2}}` +
+	`{{define "mixing"}}(R-hat: median {{.Fixed "median" 2}}, 95th percentile {{.Fixed "q95" 2}}; want at most {{.MostRHat}}){{end}}` +
+	`{{define "r-hat"}}the predictions have these R-hats{{if .Has "low"}}, a median of {{.Range "low" "high" 2}} within two standard errors{{end}}` +
 	`{{if .Has "log_likelihood"}}. The log-likelihood has {{.Fixed "log_likelihood" 2}}{{if .Disagrees "log_likelihood"}}, which is above {{.MostRHat}}{{end}}{{end}}` +
 	`{{if .Has "ess"}}. All states together are worth {{.Count "ess"}} independent ones{{end}}. {{.WhatRHatIs}}{{end}}` +
-	`{{define "target"}}{{if .Is "target" "every-target"}}the model's evidence: every target is the posterior, with all examples` +
-	`{{else if .Is "target" "last-target"}}the model's evidence: the last target is the posterior, with all examples in full` +
-	`{{else if .Is "target" "partial-target"}}the evidence of a last target that has not taken in all examples in full, and not the model's` +
+	`{{define "target"}}{{if .Is "target" "every-target"}}the model's evidence, as every target is the posterior, with all examples` +
+	`{{else if .Is "target" "last-target"}}the model's evidence, as the last target is the posterior, with all examples in full` +
+	`{{else if .Is "target" "partial-target"}}the evidence of a last target that has not taken in all examples in full` +
 	`{{else}}the evidence of {{.Name "target"}}{{end}}{{end}}`
 
 var templates = parse()

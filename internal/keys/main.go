@@ -1,7 +1,7 @@
 // Command keys writes what the keys of a config mean: spec/meanings.txt, which the command embeds, and docs/config.md.
 //
-// The meaning of a key is the comment of its Go field, and that of a part is its line in docs/parts.md. Nothing is written here by hand.
-// It is run by go generate ./spec, in the folder of package spec; the test of this package asks whether both files are fresh.
+// The comment of a Go field is the meaning of its key, and a line of docs/parts.md the meaning of its part. go generate ./spec runs the
+// command in the folder of package spec. The test of this package fails if one of the files is stale.
 package main
 
 import (

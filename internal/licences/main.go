@@ -1,5 +1,5 @@
 // Command licences writes the licences of everything that is linked into the starling command, into the file that the command
-// carries and prints with starling version --licences. Whoever passes a binary on must pass these texts on with it.
+// carries and prints with starling version --licences. These texts must go with every copy of the binary.
 //
 //	go generate ./cmd/starling
 //

@@ -1,4 +1,5 @@
-// Package lint holds tests of the source tree itself: imports, cycles of files, builds without assembly, documents.
+// Package lint holds tests of the source tree itself: imports, cycles of files, builds without assembly, documents and their programs,
+// links and citations.
 package lint
 
 import (

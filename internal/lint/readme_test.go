@@ -11,20 +11,25 @@ import (
 	"testing"
 )
 
-// TestReadmeExampleBuilds compiles the README's Go programs as a module of their own, as a user would: all that they use must be
-// public. The program on slices is the example whose output a test of the front door compares.
+// program finds the Go programs of a page.
+var program = regexp.MustCompile("(?s)```go\n(package main.*?)```")
+
+// TestReadmeExampleBuilds compiles the programs of README and docs/go.md as a module of their own, as a user would: all that they use
+// must be public. The program on slices is the example whose output a test of the front door compares.
 func TestReadmeExampleBuilds(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	codes := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindAllSubmatch(readme, -1)
-	if len(codes) != 2 {
-		t.Fatalf("README.md has %d Go programs, want one on a preset and one on slices", len(codes))
-	}
 	files := map[string][]byte{}
-	for i, code := range codes {
-		files[fmt.Sprintf("program%d/main.go", i)] = code[1]
+	pages := map[string]string{}
+	for _, name := range []string{"README.md", "docs/go.md"} {
+		page, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes := program.FindAllSubmatch(page, -1)
+		if len(codes) != 1 {
+			t.Fatalf("%s has %d Go programs, want one", name, len(codes))
+		}
+		files[fmt.Sprintf("program%d/main.go", len(files))] = codes[0][1]
+		pages[name] = string(page)
 	}
 	asUser(t, "vet ./...", files)
 
@@ -32,17 +37,25 @@ func TestReadmeExampleBuilds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := func(text []byte, function string) string {
-		_, after, _ := strings.Cut(string(text), "\nfunc "+function+"() {\n")
-		inside, _, _ := strings.Cut(after, "\n}\n")
-		return inside
+	_, example, _ := strings.Cut(string(examples), "\nfunc ExampleFit_slices() {\n")
+	inside, output, _ := strings.Cut(example, "\n\t// Output: ")
+	output, _, _ = strings.Cut(output, "\n")
+	if inside == "" || !strings.Contains(pages["docs/go.md"], "\nfunc main() {\n"+inside+"\n}\n") {
+		t.Error("the program of docs/go.md is not that of ExampleFit_slices")
 	}
-	inside, output, _ := strings.Cut(body(examples, "ExampleFit_slices"), "\n\t// Output: ")
-	if inside == "" || body(codes[1][1], "main") != inside {
-		t.Error("the README's program on slices is not that of ExampleFit_slices")
+	if output == "" || !strings.Contains(pages["docs/go.md"], "It prints:\n\n```text\n"+output+"\n```") {
+		t.Errorf("docs/go.md does not say that its program prints %q", output)
 	}
-	if output == "" || !strings.Contains(string(readme), "It prints `"+output+"`") {
-		t.Errorf("the README does not say that its program on slices prints %q", output)
+}
+
+// TestReadmeIsShort: what does not fit stands in docs.
+func TestReadmeIsShort(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(readme, []byte("\n")); n > 120 {
+		t.Errorf("README.md has %d lines, want at most 120", n)
 	}
 }
 

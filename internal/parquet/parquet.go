@@ -1,10 +1,9 @@
 // Package parquet reads Parquet files whose columns are flat, numbers, booleans and strings, as the CSV that the file would be: a missing
-// value (null) is an empty cell, a boolean is true or false, and a number is the shortest text that is read back as its value. In
-// memory is one page of each column, not a row group.
+// value (null) is an empty cell, a boolean is true or false, and a number is the shortest text that is read back as its value. The
+// memory holds one page of each column.
 //
-// Metadata and differences are decoded by the packages of parquet-go. Those trust what a file claims, and a few bytes could claim all
-// memory, so claims are compared with what the file holds before. The library's own reader of files does not, and it brings an HTTP
-// client. Format: https://parquet.apache.org/docs/file-format/.
+// Packages of parquet-go decode the metadata and the differences. They trust the counts in a file, and a few bytes could claim all memory:
+// this package first compares the counts with the size of the file. The library's own reader does not, and it brings an HTTP client. Format: https://parquet.apache.org/docs/file-format/.
 package parquet
 
 import (

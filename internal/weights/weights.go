@@ -1,6 +1,5 @@
-// Package weights normalises log-weights: float64, natural logarithms. −Inf is a weight of 0, such as a dead particle has.
-// NaN and +Inf are errors, and so are weights that are all 0; nothing is repaired silently. By the normalised weights it finds
-// the ancestors of resampled particles.
+// Package weights normalises log-weights (float64, natural logarithms) and draws the ancestors of resampled particles by them. −Inf is
+// the weight 0 of a dead particle. NaN, +Inf and weights that are all 0 are errors: nothing is repaired silently.
 package weights
 
 import (
