@@ -164,6 +164,15 @@ func (m HMC) Check(f *config.Faults) {
 	f.If(!(m.Jitter >= 0 && m.Jitter < 1), "jitter", "want 0 or a number below 1, have %.12g", m.Jitter)
 }
 
+// Forecaster is a Move whose number of evaluations varies, and which can say how many to expect.
+type Forecaster interface {
+	// Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters when its
+	// step is found.
+	Shortest(d int) int
+}
+
+var _ Forecaster = HMC{}
+
 // Shortest is the leapfrogs of a length at the step that suits D independent normals in scaled coordinates (usualStep). The posterior of a
 // network is less smooth, and its step is smaller.
 func (m HMC) Shortest(d int) int {

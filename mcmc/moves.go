@@ -28,13 +28,6 @@ func MovesWhere(invariant bool) (names []string) {
 	return names
 }
 
-// Forecaster is a Move whose number of evaluations varies, and which can say how many to expect.
-type Forecaster interface {
-	// Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters when its
-	// step is found.
-	Shortest(d int) int
-}
-
 // Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters: 1 where it varies and is
 // no Forecaster.
 func Shortest(m Move, d int) int {
