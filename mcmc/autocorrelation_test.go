@@ -97,3 +97,19 @@ func TestNoAutocorrelation(t *testing.T) {
 		t.Errorf("of two values %v, want 1, −.5, 0, 0", rho)
 	}
 }
+
+// TestIACTAtItsBorders: the sum ends at a pair that is 0, also before one that is not; a chain of 50 τ is long enough, and one of 49 τ
+// is not; and a series whose variance is 0 by underflow has no time.
+func TestIACTAtItsBorders(t *testing.T) {
+	x := make([]float64, 50) // autocovariance: 4/n at 0, 2/n at 4, below 0 from 16 on, else 0
+	x[0], x[4], x[20], x[24] = 1, 1, -1, -1
+	if tau, enough := IACT(x); tau != 1 || !enough {
+		t.Errorf("50 values: τ %v, enough %v; want 1 and true", tau, enough)
+	}
+	if tau, enough := IACT(x[:49]); tau != 1 || enough {
+		t.Errorf("49 values: τ %v, enough %v; want 1 and false", tau, enough)
+	}
+	if tau, enough := IACT([]float64{0, 1e-200}); !math.IsNaN(tau) || enough {
+		t.Errorf("a variance of 0: τ %v, enough %v; want NaN and false", tau, enough)
+	}
+}
