@@ -71,12 +71,13 @@ type freezing struct {
 	stage int
 }
 
-// Repeats is the other run's number of moves, where it is frozen.
-func (m *freezing) Repeats() mcmc.Mutations {
+// Traits are those of the move, with the other run's number of moves where it is frozen.
+func (m *freezing) Traits() mcmc.Traits {
+	t := m.Move.Traits()
 	if m.moves && m.stage >= 0 {
-		return mcmc.Mutations{Count: m.pilot.moves[m.stage]}
+		t.Repeats = mcmc.Mutations{Count: m.pilot.moves[m.stage]}
 	}
-	return m.Move.Traits().Repeats
+	return t
 }
 
 // Begin learns what is not frozen.
