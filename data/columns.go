@@ -44,10 +44,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if t.Cols == 1 {
 		return nil, fmt.Errorf("%s: the target is the only column, there are no inputs", t.Name)
 	}
-	empty, rows := make([]bool, t.Cols), allRows(t)
-	for j := range empty {
-		empty[j] = t.lacksAll(rows, j)
-	}
+	all, seen := t.Profile(), t.ProfileOf(train)
 	s := &Schema{Named: t.Header != nil, Intercept: c.Intercept, Columns: slices.Clone(t.Header)}
 	first := map[string]int{} // the column of each name
 	for j := range t.Cols {
@@ -56,7 +53,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			continue
 		}
 		k, twice := first[t.Header[j]]
-		if twice && !t.leftOut(j) && !(empty[j] && empty[k]) {
+		if twice && !t.leftOut(j) && !(all.Columns[j].Empty() && all.Columns[k].Empty()) {
 			return nil, fmt.Errorf("%s: columns %d and %d are both named %q: rename one of them", t.Name, k+1, j+1, cells.Clip(t.Header[j]))
 		}
 		if !twice {
@@ -64,13 +61,13 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 	}
 	s.Target = s.Columns[target]
-	var all []int
+	var there []int
 	for j := range t.Cols {
 		if !t.leftOut(j) {
-			all = append(all, j)
+			there = append(there, j)
 		}
 	}
-	if err := t.finite(all, func(j int) bool { return j != target && (c.Missing || empty[j]) }); err != nil {
+	if err := t.finite(there, func(j int) bool { return j != target && (c.Missing || all.Columns[j].Empty()) }); err != nil {
 		return nil, err
 	}
 	if err := t.completeTarget(target, c.Classes, nil); err != nil {
@@ -93,8 +90,8 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			if s.LeftOut = append(s.LeftOut, s.Columns[j]); slices.Contains(t.counts, j) {
 				s.Counted = append(s.Counted, s.Columns[j])
 			}
-		case constant(t, train, j):
-			if s.Dropped = append(s.Dropped, s.Columns[j]); t.lacksAll(train, j) {
+		case seen.Columns[j].Constant():
+			if s.Dropped = append(s.Dropped, s.Columns[j]); seen.Columns[j].Empty() {
 				s.Empty = append(s.Empty, s.Columns[j])
 				continue
 			}
@@ -104,7 +101,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			s.Constants[s.Columns[j]] = t.text(int(train[0]), j)
 		default:
 			features = append(features, j)
-			if e := c.expansion(t, train, j); e != nil {
+			if e := expansion(t, j, &seen.Columns[j]); e != nil {
 				s.Expand = append(s.Expand, *e)
 			}
 		}
@@ -132,7 +129,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 	}
 	unscaled := func(j int, standardise string) error {
-		return scaleFault(t.Name+": "+t.column(j), t.largest(train, j), standardise)
+		return scaleFault(t.Name+": "+t.column(j), seen.Columns[j].Largest(), standardise)
 	}
 	if c.SD == 0 {
 		for _, j := range features {
@@ -153,53 +150,23 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	return s, unscaled(target, "both")
 }
 
-// expansion measures column j of a table on the training rows; nil: it is one number.
-func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
+// expansion is what column j becomes, of which the training rows are seen; nil: it is one number. It may lack values where a row does that
+// does not train, too: it can be told from then on.
+func expansion(t *Table, j int, seen *Column) *Expansion {
 	words := t.words(j)
-	e := &Expansion{Column: t.name(j), Missing: t.lacks(j)} // also in a row that does not train: it can be told from then on
-	if words == nil && !e.Missing {
+	e := &Expansion{Column: t.name(j), Missing: t.Profile().Columns[j].Lacks(), Indicator: seen.Lacks()}
+	switch {
+	case words == nil && !e.Missing:
 		return nil
-	}
-	seen := make([]bool, len(words))
-	for _, i := range train {
-		v := t.Values[int(i)*t.Cols+j]
-		switch {
-		case v != v:
-			e.Indicator = true
-		case words != nil:
-			seen[int(v)] = true
-		}
+	case words == nil:
+		e.Mean = seen.Mean()
 	}
 	for k, name := range words {
-		if seen[k] {
+		if seen.Of[k] > 0 {
 			e.Categories = append(e.Categories, name)
 		}
 	}
-	if words == nil {
-		e.Mean = t.mean(train, j)
-	}
 	return e
-}
-
-// lacks reports whether a row lacks a value in column j.
-func (t *Table) lacks(j int) bool {
-	for k := j; k < len(t.Values); k += t.Cols {
-		if t.Values[k] != t.Values[k] {
-			return true
-		}
-	}
-	return false
-}
-
-// mean is the mean of column j over those of some rows that have a value.
-func (t *Table) mean(rows []int32, j int) float64 {
-	sum, n := 0.0, 0
-	for _, i := range rows {
-		if v := t.Values[int(i)*t.Cols+j]; v == v {
-			sum, n = sum+v, n+1
-		}
-	}
-	return sum / float64(n)
 }
 
 // fitInputs measures the training rows of a table, whose features are given, to standardise its inputs to standard deviation sd.
@@ -238,20 +205,6 @@ func (s *Schema) fitInputs(t *Table, train []int32, features []int, sd float64) 
 	return nil
 }
 
-// constant reports whether column j has the same value, or none, in all of some rows.
-func constant(t *Table, rows []int32, j int) bool {
-	first := math.NaN()
-	for n, i := range rows {
-		if n == 0 {
-			first = t.Values[int(i)*t.Cols+j]
-		}
-		if v := t.Values[int(i)*t.Cols+j]; v != first && !(v != v && first != first) {
-			return false
-		}
-	}
-	return true
-}
-
 // text is the value of a row in column j as text.
 func (t *Table) text(i, j int) string {
 	v := t.Values[i*t.Cols+j]
@@ -259,11 +212,6 @@ func (t *Table) text(i, j int) string {
 		return words[int(v)]
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// lacksAll reports whether column j has no value in some rows.
-func (t *Table) lacksAll(rows []int32, j int) bool {
-	return !slices.ContainsFunc(rows, func(i int32) bool { v := t.Values[int(i)*t.Cols+j]; return v == v })
 }
 
 // Sets makes one set of each list of rows, as Schema and Schema.Set do. The first list is the training part.

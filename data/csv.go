@@ -106,6 +106,8 @@ type Table struct {
 	Key  string
 	Keys []string
 
+	profile *Profile // of all rows; nil: not asked for so far
+
 	forRun *forRun // of a table that was read for a run; nil: it was not
 	lines  []evenLines
 	large  string // the text of the target's first number from 2⁵³, which is not all in Values
@@ -261,6 +263,7 @@ func (t *Table) without(names []string) (*Table, error) {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 		u := *t
+		u.profile = nil
 		u.Cols--
 		u.Header = slices.Delete(slices.Clone(t.Header), j, j+1)
 		u.Values = make([]float64, 0, t.Rows()*u.Cols)

@@ -44,7 +44,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		if columns.Classes {
 			classes = t.byClass(j)
 		} else {
-			p.Amounts = t.wholeFew(j)
+			p.Amounts = t.Profile().Columns[j].Amounts()
 		}
 	}
 	parts := []struct {
@@ -82,7 +82,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			return nil, err
 		}
 		if columns.Missing && need.Schema == nil {
-			p.Schema.admitMissing(tables[k], func(j int) float64 { return t.mean(kept, j) })
+			p.Schema.admitMissing(tables[k], t.ProfileOf(kept))
 		}
 	}
 	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil {
@@ -104,8 +104,8 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 }
 
 // admitMissing lets columns lack values where another table of the run's own does, as they may where a row of the run's table does that
-// does not train: the value is then the mean of column j of that table over its training rows.
-func (s *Schema) admitMissing(t *Table, mean func(j int) float64) {
+// does not train: the value is then the mean of that column over the training rows, which are seen.
+func (s *Schema) admitMissing(t *Table, seen *Profile) {
 	r, err := s.find(t, false)
 	if err != nil {
 		return // reading it gave the error
@@ -113,11 +113,11 @@ func (s *Schema) admitMissing(t *Table, mean func(j int) float64) {
 	var expand []Expansion
 	for k, name := range s.Features() {
 		e := s.expansion(name)
-		switch lacks := t.lacks(r.features[k]); {
+		switch lacks := t.Profile().Columns[r.features[k]].Lacks(); {
 		case e != nil:
 			e.Missing = e.Missing || lacks
 		case lacks:
-			e = &Expansion{Column: name, Missing: true, Mean: mean(slices.Index(s.Columns, name))}
+			e = &Expansion{Column: name, Missing: true, Mean: seen.Columns[slices.Index(s.Columns, name)].Mean()}
 		default:
 			continue
 		}

@@ -46,15 +46,6 @@ func (p *Problem) LargeScale() string {
 	return ""
 }
 
-// largest is the largest magnitude in column j of some rows.
-func (t *Table) largest(rows []int32, j int) float64 {
-	top := 0.0
-	for _, i := range rows {
-		top = max(top, math.Abs(t.Values[int(i)*t.Cols+j]))
-	}
-	return top
-}
-
 // largest is the largest finite magnitude in some rows of width values. Integers have no scale that float32 lacks: for them it
 // is 1.
 func (a *Array) largest(rows []int32, width int) float64 {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
-	"strconv"
 )
 
 // TableSummary describes a table of numbers. Rows holds its first rows, with MaxShown values at most. A cell is a Number, a
@@ -38,12 +37,21 @@ func showTable(path string, file io.ReaderAt, size int, o CSV) (sum *TableSummar
 	if err != nil {
 		return nil, false, err
 	}
-	var s tableTally
-	s.counting, s.target = o.Words, o.Target
-	if err := f.scan(MaxShown, s.add); err != nil {
+	var all Profile
+	var last *Table
+	sum = new(TableSummary)
+	if err := f.scan(MaxShown, func(t *Table) error {
+		all.Add(t)
+		sum.show(t)
+		last = t
+		return nil
+	}); err != nil {
 		return nil, false, err
 	}
-	sum = s.summary()
+	sum.describe(last, &all)
+	if o.Words {
+		sum.count(last, &all, o.Target)
+	}
 	if f.p != nil {
 		sum.Delimiter, sum.RowGroups = "", f.p.Groups
 	}
@@ -52,73 +60,46 @@ func showTable(path string, file io.ReaderAt, size int, o CSV) (sum *TableSummar
 
 // Show describes a table.
 func (t *Table) Show() *TableSummary {
-	var s tableTally
-	s.add(t)
-	return s.summary()
+	s := new(TableSummary)
+	s.show(t)
+	s.describe(t, t.Profile())
+	return s
 }
 
-// tableTally gathers a TableSummary from the blocks of a table.
-type tableTally struct {
-	sum     TableSummary
-	columns []tally
-	left    []bool // for each column, whether it is left out; nil: none is
-	names   [][]string
-	of      [][]int // for each column of names, the rows of each
-
-	counting bool   // say which columns count the rows
-	target   string // which does not
-	counters []counter
-	counted  []int // columns that the reader left out for this reason
+// show adds the first rows of a block, as long as few are shown.
+func (s *TableSummary) show(t *Table) {
+	for i := 0; i < t.Rows() && (len(s.Rows)+1)*t.Cols <= MaxShown; i++ {
+		s.Rows = append(s.Rows, t.cells(i))
+	}
 }
 
-func (s *tableTally) add(t *Table) error {
-	if s.columns == nil {
-		s.sum = TableSummary{Delimiter: t.Delimiter, Header: t.Header}
-		s.columns, s.of, s.names, s.left = make([]tally, t.Cols), make([][]int, t.Cols), t.Names, t.LeftOut
-		for j := range t.Cols {
-			s.of[j] = make([]int, len(t.words(j)))
+// describe says what the columns hold. t is the last block of the table.
+func (s *TableSummary) describe(t *Table, p *Profile) {
+	s.Delimiter, s.Header, s.Count = t.Delimiter, t.Header, p.Rows
+	for j := range p.Columns {
+		of := &p.Columns[j]
+		c := ColumnSummary{LeftOut: of.LeftOut, Names: t.words(j), Of: of.Of, Summary: of.summary()}
+		if t.Header != nil {
+			c.Name = t.Header[j]
 		}
-		if s.counting {
-			s.counters, s.counted = make([]counter, t.Cols), t.counts
-			for j := range s.counters {
-				s.counters[j] = counterOf(t.name(j))
-			}
-		}
+		s.Columns = append(s.Columns, c)
 	}
-	for i := 0; i < t.Rows() && (len(s.sum.Rows)+1)*t.Cols <= MaxShown; i++ {
-		s.sum.Rows = append(s.sum.Rows, t.cells(i))
-	}
-	s.sum.Count += t.Rows()
-	column := make([]float64, t.Rows())
-	for j := range s.columns {
-		if t.leftOut(j) {
-			continue
-		}
-		for i := range column {
-			column[i] = t.Values[i*t.Cols+j]
-		}
-		tallyOf(&s.columns[j], column)
-		if s.counting {
-			s.counters[j].add(column, t.words(j))
-		}
-		if t.words(j) == nil {
-			continue
-		}
-		for _, v := range column {
-			if v == v {
-				s.of[j][int(v)]++
-			}
-		}
-	}
-	return nil
 }
 
-// name is the name of column j or, without a header, its number from 1.
-func (t *TableSummary) name(j int) string {
-	if t.Header == nil {
-		return strconv.Itoa(j + 1)
+// count says which columns count the rows: that the reader left out for this reason, and others except the target.
+func (s *TableSummary) count(t *Table, p *Profile, target string) {
+	for j := range s.Columns {
+		s.Columns[j].Counts = slices.Contains(t.counts, j) || p.Columns[j].Counts() && (target == "" || t.name(j) != target)
 	}
-	return t.Header[j]
+}
+
+// summary summarises the numbers of a column.
+func (c *Column) summary() Summary {
+	s := Summary{Count: c.Count, NaN: c.Missing, Min: "NaN", Max: "NaN", Mean: "NaN"}
+	if !c.Empty() {
+		s.Min, s.Max, s.Mean = numberOf(c.Low), numberOf(c.High), numberOf(c.Mean())
+	}
+	return s
 }
 
 // cells returns row i as it is shown.
@@ -134,22 +115,6 @@ func (t *Table) cells(i int) []any {
 		}
 	}
 	return row
-}
-
-func (s *tableTally) summary() *TableSummary {
-	for j := range s.columns {
-		c := ColumnSummary{Summary: s.columns[j].summary()}
-		c.LeftOut = s.left != nil && s.left[j]
-		c.Counts = slices.Contains(s.counted, j) || s.counters != nil && s.counters[j].counts() && (s.target == "" || s.sum.name(j) != s.target)
-		if s.sum.Header != nil {
-			c.Name = s.sum.Header[j]
-		}
-		if s.names != nil {
-			c.Names, c.Of = s.names[j], s.of[j]
-		}
-		s.sum.Columns = append(s.sum.Columns, c)
-	}
-	return &s.sum
 }
 
 // tableJSON has either rows or columns.
