@@ -1,14 +1,13 @@
 package data
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Columns says how the columns of a table become inputs and targets: every column but the target is an input, or several if it holds
@@ -53,7 +52,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			continue
 		}
 		k, twice := first[t.Header[j]]
-		if twice && !t.leftOut(j) && !(all.Columns[j].Empty() && all.Columns[k].Empty()) {
+		if twice && !t.Left(j) && !(all.Columns[j].Empty() && all.Columns[k].Empty()) {
 			return nil, fmt.Errorf("%s: columns %d and %d are both named %q: rename one of them", t.Name, k+1, j+1, cells.Clip(t.Header[j]))
 		}
 		if !twice {
@@ -63,22 +62,22 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	s.Target = s.Columns[target]
 	var there []int
 	for j := range t.Cols {
-		if !t.leftOut(j) {
+		if !t.Left(j) {
 			there = append(there, j)
 		}
 	}
-	if err := t.finite(there, func(j int) bool { return j != target && (c.Missing || all.Columns[j].Empty()) }); err != nil {
+	if err := t.Finite(there, func(j int) bool { return j != target && (c.Missing || all.Columns[j].Empty()) }); err != nil {
 		return nil, err
 	}
-	if err := t.completeTarget(target, c.Classes, nil); err != nil {
+	if err := t.CompleteTarget(target, c.Classes, nil); err != nil {
 		return nil, err
 	}
-	if t.words(target) != nil && !c.Classes {
-		return nil, &NamesError{t.Name, t.column(target), t.words(target)[0]}
+	if t.Words(target) != nil && !c.Classes {
+		return nil, &tables.NamesError{t.Name, t.Title(target), t.Words(target)[0]}
 	}
 	if s.Outputs = 1; c.Classes {
 		s.Outputs = 0
-		if s.Names, s.Classes, err = t.classes(target); err != nil {
+		if s.Names, s.Classes, err = t.Classes(target); err != nil {
 			return nil, err
 		}
 	}
@@ -86,8 +85,8 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	for j := range t.Cols {
 		switch {
 		case j == target:
-		case t.leftOut(j):
-			if s.LeftOut = append(s.LeftOut, s.Columns[j]); slices.Contains(t.counts, j) {
+		case t.Left(j):
+			if s.LeftOut = append(s.LeftOut, s.Columns[j]); t.CountsRows(j) {
 				s.Counted = append(s.Counted, s.Columns[j])
 			}
 		case seen.Columns[j].Constant():
@@ -98,10 +97,10 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			if s.Constants == nil {
 				s.Constants = map[string]string{}
 			}
-			s.Constants[s.Columns[j]] = t.text(int(train[0]), j)
+			s.Constants[s.Columns[j]] = t.Text(int(train[0]), j)
 		default:
 			features = append(features, j)
-			if e := expansion(t, j, &seen.Columns[j]); e != nil {
+			if e := expansionOf(t, j, &seen.Columns[j]); e != nil {
 				s.Expand = append(s.Expand, *e)
 			}
 		}
@@ -112,12 +111,12 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if features == nil {
 		none := t.Name + ": every column but the target is constant over the training rows or left out: there are no inputs"
 		if s.Counted != nil {
-			return nil, &ColumnFault{none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", ")", "keep", s.Counted[0]}
+			return nil, &tables.ColumnFault{none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", ")", "keep", s.Counted[0]}
 		}
 		return nil, errors.New(none)
 	}
 	if c.Zeros {
-		s.Other = otherZeros
+		s.Other = tables.OtherZeros
 	}
 	s.Shape = []int{len(s.InputNames())}
 	if c.Intercept {
@@ -129,11 +128,11 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 	}
 	unscaled := func(j int, standardise string) error {
-		return scaleFault(t.Name+": "+t.column(j), seen.Columns[j].Largest(), standardise)
+		return scaleFault(t.Name+": "+t.Title(j), seen.Columns[j].Largest(), standardise)
 	}
 	if c.SD == 0 {
 		for _, j := range features {
-			if t.words(j) != nil {
+			if t.Words(j) != nil {
 				continue
 			}
 			if err := unscaled(j, "inputs"); err != nil {
@@ -150,11 +149,11 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	return s, unscaled(target, "both")
 }
 
-// expansion is what column j becomes, of which the training rows are seen; nil: it is one number. It may lack values where a row does that
+// expansionOf is what column j becomes, of which the training rows are seen; nil: it is one number. It may lack values where a row does that
 // does not train, too: it can be told from then on.
-func expansion(t *Table, j int, seen *Column) *Expansion {
-	words := t.words(j)
-	e := &Expansion{Column: t.name(j), Missing: t.Profile().Columns[j].Lacks(), Indicator: seen.Lacks()}
+func expansionOf(t *Table, j int, seen *tables.Column) *Expansion {
+	words := t.Words(j)
+	e := &Expansion{Column: t.ColumnName(j), Missing: t.Profile().Columns[j].Lacks(), Indicator: seen.Lacks()}
 	switch {
 	case words == nil && !e.Missing:
 		return nil
@@ -195,7 +194,7 @@ func (s *Schema) fitInputs(t *Table, train []int32, features []int, sd float64) 
 		}
 	})
 	if k := standard.undefined(); k >= 0 {
-		return fmt.Errorf("%s: %s: %s", t.Name, t.column(numbers[k]), tooSmall)
+		return fmt.Errorf("%s: %s: %s", t.Name, t.Title(numbers[k]), tooSmall)
 	}
 	n := len(s.InputNames())
 	s.Inputs = &Standard{Mean: make([]float64, n), SD: slices.Repeat([]float64{sd}, n), To: sd}
@@ -203,15 +202,6 @@ func (s *Schema) fitInputs(t *Table, train []int32, features []int, sd float64) 
 		s.Inputs.Mean[i], s.Inputs.SD[i] = standard.Mean[k], standard.SD[k]
 	}
 	return nil
-}
-
-// text is the value of a row in column j as text.
-func (t *Table) text(i, j int) string {
-	v := t.Values[i*t.Cols+j]
-	if words := t.words(j); words != nil {
-		return words[int(v)]
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // Sets makes one set of each list of rows, as Schema and Schema.Set do. The first list is the training part.
@@ -227,35 +217,4 @@ func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
 		}
 	}
 	return sets, s, nil
-}
-
-// classes finds the classes among the targets: the sorted names if the column holds names, else the numbers.
-func (t *Table) classes(j int) (names []string, classes int, err error) {
-	if names := t.words(j); names != nil {
-		return names, len(names), nil
-	}
-	var values []float64
-	for i := range t.Rows() {
-		v := t.Values[i*t.Cols+j]
-		if v != math.Trunc(v) {
-			return nil, 0, fmt.Errorf("%s: line %d, %s: %v is not a class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.column(j), v)
-		}
-		if math.Abs(v) >= tellsApart {
-			return nil, 0, fmt.Errorf("%s: line %d, %s: class %s: a float64 does not tell all integers from 2⁵³ apart: write such classes as names, with a letter before the number",
-				t.Name, t.Line(i), t.column(j), cmp.Or(t.large, strconv.FormatFloat(v, 'f', -1, 64)))
-		}
-		if k, ok := slices.BinarySearch(values, v); !ok {
-			if len(values) == maxNames {
-				return nil, 0, fmt.Errorf("%s: %s has more than %d different values: these are not classes (is this a regression?)", t.Name, t.column(j), maxNames)
-			}
-			values = slices.Insert(values, k, v)
-		}
-	}
-	if n := len(values); n > 0 && values[0] == 0 && values[n-1] == float64(n-1) {
-		return nil, n, nil
-	}
-	for _, v := range values {
-		names = append(names, strconv.FormatFloat(v, 'f', -1, 64))
-	}
-	return names, len(values), nil
 }

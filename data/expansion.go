@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/spelling"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Expansion says which inputs a column of a table becomes. A column of numbers without one is one input.
@@ -95,7 +96,7 @@ func (e *Expansion) check() error {
 			return fmt.Errorf("column %q: category %q: want words in order, not numbers (%v)", e.Column, c, v)
 		}
 	}
-	if len(e.Categories) > maxCategories || e.Indicator && !e.Missing || !(math.Abs(e.Mean) <= math.MaxFloat64) || e.Mean != 0 && (e.Categories != nil || !e.Missing) {
+	if len(e.Categories) > tables.MaxCategories || e.Indicator && !e.Missing || !(math.Abs(e.Mean) <= math.MaxFloat64) || e.Mean != 0 && (e.Categories != nil || !e.Missing) {
 		return fmt.Errorf("column %q: %d categories, missing %v, indicator %v, mean %v", e.Column, len(e.Categories), e.Missing, e.Indicator, e.Mean)
 	}
 	return nil
@@ -152,18 +153,6 @@ func (s *Schema) expansions() []*Expansion {
 	return all
 }
 
-// known gives a dictionary the words of a run's columns, which are the features at the given places of a table.
-func (s *Schema) known(d *dictionary, features []int) {
-	for k, e := range s.expansions() {
-		if e != nil && e.Categories != nil {
-			if d.columns == nil {
-				d.columns = map[int]*words{}
-			}
-			d.columns[features[k]] = wordsOf(e.Categories, s.Other == otherZeros)
-		}
-	}
-}
-
 // unknown is the error for a word that is none of a column's categories.
 func (s *Schema) unknown(text string, categories []string) error {
 	mend := ": write"
@@ -171,7 +160,7 @@ func (s *Schema) unknown(text string, categories []string) error {
 		mend = hint + " Write"
 	}
 	return fmt.Errorf("%s is no category that the training rows have (%s)%s one of them, or train with data.csv.other: zeros, which takes a new word for no category",
-		cells.Quote([]byte(text)), quoteSome(categories), mend)
+		cells.Quote([]byte(text)), cells.QuoteSome(categories), mend)
 }
 
 // numberings returns, for each feature that is a column of words, the number of the category of each word of the table's column,
@@ -183,21 +172,21 @@ func (s *Schema) numberings(t *Table, rows []int32, columns []int, expand []*Exp
 		if e == nil || e.Categories == nil {
 			continue
 		}
-		words := t.words(columns[k])
+		words := t.Words(columns[k])
 		if len(words) > 0 && len(words) == len(e.Categories) && &words[0] == &e.Categories[0] {
 			continue
 		}
 		if words == nil {
 			for _, i := range rows {
 				if v := t.Values[int(i)*t.Cols+columns[k]]; v == v {
-					return nil, fmt.Errorf("%s: line %d, %s: %s is a number, where the run's table has words: %s", t.Name, t.Line(int(i)), t.column(columns[k]),
-						strconv.FormatFloat(v, 'g', -1, 64), quoteSome(e.Categories))
+					return nil, fmt.Errorf("%s: line %d, %s: %s is a number, where the run's table has words: %s", t.Name, t.Line(int(i)), t.Title(columns[k]),
+						strconv.FormatFloat(v, 'g', -1, 64), cells.QuoteSome(e.Categories))
 				}
 			}
 		}
 		numberings[k] = make([]int, len(words))
 		for n, w := range words {
-			numberings[k][n] = category(e.Categories, w)
+			numberings[k][n] = tables.Category(e.Categories, w)
 		}
 	}
 	return numberings, nil

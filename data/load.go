@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/formats"
 )
 
 // Need says what a network and its method require of the examples.
@@ -19,7 +21,7 @@ type Need struct {
 // sets that are not built in. Missing test and validation parts are held out of the training examples. Standardisation is
 // measured on the training examples that are left.
 //
-// The error is a *FieldError for a fault of the settings, and a *NamesError for a regression whose target column holds names.
+// The error is a *FieldError for a fault of the settings, and a *tables.NamesError for a regression whose target column holds names.
 // Every other error is about the examples, and names the file.
 func (s Settings) Load(dir string, need Need) (*Problem, error) {
 	s.DefaultsFor(need.Regression)
@@ -205,13 +207,13 @@ func (a *Arrays) read() (inputs, targets *Array, err error) {
 	if inputs, err = readArray(a.Inputs); err != nil {
 		return nil, nil, err
 	}
-	targets, err = ReadArray(a.Targets)
+	targets, err = formats.ReadArray(a.Targets)
 	return inputs, targets, err
 }
 
 // readArray reads the inputs of examples, of which there must be one.
 func readArray(path string) (*Array, error) {
-	a, err := ReadArray(path)
+	a, err := formats.ReadArray(path)
 	if err == nil && len(a.Shape) > 0 && a.Shape[0] == 0 {
 		return nil, fmt.Errorf("%s: the array has no rows: its shape is %v: add examples, or name another file", path, a.Shape)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Look is what a table offers to a network that predicts one of its columns.
@@ -32,35 +33,35 @@ type Look struct {
 	Units    []string // columns of words that are numbers with a sign or a unit
 }
 
-// Look reads the table and says what its target is and how many inputs a network has. The target is a class if it holds words, two
+// LookAt reads the table and says what its target is and how many inputs a network has. The target is a class if it holds words, two
 // integers, or all of the integers 0 … C−1 with C at most 30 and five rows of each on average; else it is a number. A target that
 // cannot be learnt is an error: missing values, the same value in all rows, words that are all different, more than 30 words without five
 // rows of each on average, numbers among which some cells are words. A fault of the settings is a *FieldError.
-func (o CSV) Look() (*Look, error) {
-	t, named, err := o.loadByName()
+func LookAt(o CSV) (*Look, error) {
+	t, named, err := loadByName(o)
 	if err != nil {
 		return nil, err
 	}
-	t.leaveOutCounters(o.Target, o.Keep)
+	t.LeaveOutCounters(o.Target, o.Keep)
 	target, err := t.Column(o.Target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: target: %w", t.Name, err)
 	}
 	column := &t.Profile().Columns[target]
 	classes := column.Of != nil || column.Classes()
-	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true}.Schema(t, allRows(t))
+	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true}.Schema(t, t.All())
 	if err != nil {
 		return nil, err
 	}
 	if classes {
-		if err := t.learnableClasses(target, s); err != nil {
+		if err := learnableClasses(t, target, s); err != nil {
 			return nil, err
 		}
 	}
 	l := &Look{
-		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
+		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.Words(target) != nil,
 		Few:     !classes && column.Few(),
-		Counted: s.Counted, Numbered: t.numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
+		Counted: s.Counted, Numbered: t.Numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
 	}
 	for _, e := range s.Expand {
 		if e.Missing {
@@ -75,8 +76,8 @@ func (o CSV) Look() (*Look, error) {
 
 // loadByName loads the table. If it seems to have no header but the first record has the target's name, that record is the header, and
 // named is true: a name in it is a number.
-func (o CSV) loadByName() (t *Table, named bool, err error) {
-	if t, err = o.load(); o.Header != nil || !noTarget(err) {
+func loadByName(o CSV) (t *Table, named bool, err error) {
+	if t, err = load(&o); o.Header != nil || !noTarget(err) {
 		return t, false, err
 	}
 	if _, number := strconv.Atoi(o.Target); number == nil {
@@ -84,7 +85,7 @@ func (o CSV) loadByName() (t *Table, named bool, err error) {
 	}
 	header := true
 	o.Header = &header
-	t, again := o.load()
+	t, again := load(&o)
 	if noTarget(again) {
 		return nil, false, err
 	}
@@ -99,9 +100,9 @@ func noTarget(err error) bool {
 
 // learnableClasses refuses a target of words of which nothing can be learnt, or which looks like numbers with a slip among them. Words
 // and integers together are classes, as in 0, 1, 2, more, but not if there are many integers or a number with a fraction.
-func (t *Table) learnableClasses(j int, s *Schema) error {
+func learnableClasses(t *Table, j int, s *Schema) error {
 	numbers, fractions, word := 0, false, -1
-	for k, name := range t.words(j) {
+	for k, name := range t.Words(j) {
 		v, err := cells.Number([]byte(name))
 		switch {
 		case err == nil:
@@ -112,20 +113,20 @@ func (t *Table) learnableClasses(j int, s *Schema) error {
 		}
 	}
 	switch {
-	case word >= 0 && (fractions || numbers > mostFew):
-		i := slices.IndexFunc(allRows(t), func(i int32) bool { return t.Values[int(i)*t.Cols+j] == float64(word) })
+	case word >= 0 && (fractions || numbers > tables.MostFew):
+		i := slices.IndexFunc(t.All(), func(i int32) bool { return t.Values[int(i)*t.Cols+j] == float64(word) })
 		return fmt.Errorf("%s: line %d, %s: %s is not a number, and other rows of the target have numbers: write a number or remove the row",
-			t.Name, t.Line(i), t.column(j), cells.Quote([]byte(t.words(j)[word])))
-	case word >= 0 && isDate(t.words(j)[word]):
+			t.Name, t.Line(i), t.Title(j), cells.Quote([]byte(t.Words(j)[word])))
+	case word >= 0 && tables.IsDate(t.Words(j)[word]):
 		return fmt.Errorf("%s: %s: the target holds dates such as %s: write a number or a word in their place",
-			t.Name, t.column(j), cells.Quote([]byte(t.words(j)[word])))
+			t.Name, t.Title(j), cells.Quote([]byte(t.Words(j)[word])))
 	case s.Classes == 1:
-		return fmt.Errorf("%s: %s: the target has one class only, %s, in all %d rows: there is nothing to learn", t.Name, t.column(j), s.Names[0], t.Rows())
+		return fmt.Errorf("%s: %s: the target has one class only, %s, in all %d rows: there is nothing to learn", t.Name, t.Title(j), s.Names[0], t.Rows())
 	case s.Classes == t.Rows():
-		return fmt.Errorf("%s: %s: no two rows have the same class: there is nothing to learn", t.Name, t.column(j))
-	case s.Classes > mostFew && t.Rows() < fewestOf*s.Classes:
+		return fmt.Errorf("%s: %s: no two rows have the same class: there is nothing to learn", t.Name, t.Title(j))
+	case s.Classes > tables.MostFew && t.Rows() < tables.FewestOf*s.Classes:
 		return fmt.Errorf("%s: %s: the target has %s different words in %s rows: want %d rows of each on average to learn them as classes: write fewer classes, or numbers",
-			t.Name, t.column(j), numeral.Count(s.Classes), numeral.Count(t.Rows()), fewestOf)
+			t.Name, t.Title(j), numeral.Count(s.Classes), numeral.Count(t.Rows()), tables.FewestOf)
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/formats"
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 // Read loads other examples than the run's own, to evaluate the run's network on: a known set by name, a CSV that has the
@@ -45,7 +47,7 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, unknownOrMissing(name)
 	}
-	array, err := IsArray(name)
+	array, err := formats.IsArray(name)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (p *Problem) readGroup(name, dir string) (Group, error) {
 
 // readInputs reads a file of inputs without targets, NPY, IDX or CSV.
 func (p *Problem) readInputs(name, file string) (*Set, error) {
-	array, err := IsArray(file)
+	array, err := formats.IsArray(file)
 	if err != nil {
 		return nil, err
 	}
@@ -172,14 +174,9 @@ func (p *Problem) readTable(file string, o CSV) (*Table, error) {
 	return t, nil
 }
 
-// IsKnown reports whether Load knows a data set of that name.
-func IsKnown(name string) bool {
-	return slices.ContainsFunc(known(), func(k Known) bool { return k.Name == name })
-}
-
 // unknownOrMissing is the error for a name that is neither a known set nor a file. It lists the known sets.
 func unknownOrMissing(name string) error {
-	_, err := find(name)
+	_, err := sets.Find(name)
 	return fieldError("", "%v, and no file %s", err, name)
 }
 

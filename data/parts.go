@@ -11,7 +11,9 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/packed"
 	"github.com/starling-smc/starling/internal/regular"
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 // Parts say how the training examples of the data are divided, by shares of them or by a list of rows. Which examples a part
@@ -68,11 +70,9 @@ func (s Settings) checkSplit(f *config.Faults) {
 		return
 	}
 	validate, test := s.own()
-	for _, k := range known() {
-		if k.Name == s.Set && k.Whole {
-			f.Add("split", "%s is always whole: leave split out", s.Set)
-			return
-		}
+	if k, err := sets.Find(s.Set); err == nil && k.Whole {
+		f.Add("split", "%s is always whole: leave split out", s.Set)
+		return
 	}
 	if s.Whole {
 		f.Conflict([]string{"split", "whole"}, "split divides the examples, and whole keeps them together: leave one of them out")
@@ -186,7 +186,7 @@ func (p *Parts) byRows(n int, seed uint64, s strata, parts int) (kept []int32, h
 
 // readRows reads a file of row numbers below n, one a line, and returns them in ascending order. Empty lines are passed over.
 func readRows(path string, n int) ([]int32, error) {
-	return reading(path, regular.Open, func(file *regular.File) ([]int32, error) {
+	return packed.Reading(path, regular.Open, func(file *regular.File) ([]int32, error) {
 		var rows []int32
 		first := map[int32]int{} // the line of each row
 		lines := bufio.NewScanner(file)

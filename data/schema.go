@@ -6,7 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Schema says how files become a network's inputs and targets, and how predictions are turned back into the target's units.
@@ -99,7 +101,7 @@ func (s *Schema) check() error {
 			inputs++
 		}
 		if len(s.Shape) != 1 || p != inputs || !slices.Contains(s.Columns, s.Target) || slices.Contains(s.LeftOut, s.Target) {
-			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, quoteSome(s.Columns), s.Target, quoteSome(slices.Concat(s.Dropped, s.LeftOut)))
+			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, cells.QuoteSome(s.Columns), s.Target, cells.QuoteSome(slices.Concat(s.Dropped, s.LeftOut)))
 		}
 		p = len(s.InputNames())
 	} else if s.Intercept {
@@ -126,15 +128,15 @@ func (s *Schema) checkExpand() error {
 	for i := range s.Expand {
 		k := slices.Index(features[at:], s.Expand[i].Column)
 		if k < 0 {
-			return fmt.Errorf("an expansion of column %q: want the columns that are inputs, each once and in order: %s", s.Expand[i].Column, quoteSome(features))
+			return fmt.Errorf("an expansion of column %q: want the columns that are inputs, each once and in order: %s", s.Expand[i].Column, cells.QuoteSome(features))
 		}
 		at += k + 1
 		if err := s.Expand[i].check(); err != nil {
 			return err
 		}
 	}
-	if s.Other != "" && s.Other != otherZeros {
-		return fmt.Errorf("other %q: want %s", s.Other, otherZeros)
+	if s.Other != "" && s.Other != tables.OtherZeros {
+		return fmt.Errorf("other %q: want %s", s.Other, tables.OtherZeros)
 	}
 	for _, c := range s.Empty {
 		if !slices.Contains(s.Dropped, c) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 // Settings name the examples that a network learns from: exactly one of a known Set, a CSV file, arrays in files, of which
@@ -82,14 +83,9 @@ func (s Settings) Tabular() bool { return s.CSV != nil || Tabular(s.Set) }
 
 // Validates reports whether there are validation examples: a part of the data, or examples that are held out.
 func (s Settings) Validates() bool {
-	whole := s.Whole
-	for _, k := range known() {
-		if k.Name == s.Set {
-			whole = whole || k.Whole
-		}
-	}
+	k, err := sets.Find(s.Set)
 	own, _ := s.own()
-	return own || !whole
+	return own || !s.Whole && (err != nil || !k.Whole)
 }
 
 // own reports which parts the data have of their own.
@@ -101,10 +97,8 @@ func (s Settings) own() (validate, test bool) {
 	if m := s.Memory; m != nil {
 		validate, test = validate || m.Validate != nil, test || m.Test != nil
 	}
-	for _, k := range known() {
-		if k.Name == s.Set {
-			validate, test = validate || k.Validate > 0, test || k.Test > 0
-		}
+	if k, err := sets.Find(s.Set); err == nil {
+		validate, test = validate || k.Validate > 0, test || k.Test > 0
 	}
 	return validate, test
 }
@@ -118,11 +112,7 @@ const groupNameTaken = "%s is the name of a part of the data or of the scores: c
 func (s Settings) Check(f *config.Faults) {
 	s.checkOne(f)
 	if s.Set != "" {
-		var sets []string
-		for _, k := range known() {
-			sets = append(sets, k.Name)
-		}
-		f.OneOf("set", s.Set, sets...)
+		f.OneOf("set", s.Set, sets.Names()...)
 	}
 	for _, part := range []struct {
 		name   string
@@ -191,29 +181,5 @@ func (s Settings) checkGroups(f *config.Faults) {
 		for _, g := range s.Memory.Groups {
 			check(g.Name, false)
 		}
-	}
-}
-
-// Check checks the settings of a table to learn from. A reader alone needs no target.
-func (o CSV) Check(f *config.Faults) {
-	f.If(o.File == "", "", "needs a file")
-	f.If(o.Target == "", "", "needs a target, the column to predict")
-	if o.Delimiter != "" {
-		if err := CheckDelimiter(o.Delimiter); err != nil {
-			f.Add("delimiter", "%v", err)
-		}
-	}
-	if k := slices.Index(o.Drop, o.Target); k >= 0 && o.Target != "" {
-		f.Add(fmt.Sprintf("drop.%d", k), "%s is the target: name columns that are neither target nor inputs", o.Target)
-	}
-	for k, name := range o.Keep {
-		f.If(name == o.Target && name != "", fmt.Sprintf("keep.%d", k), "%s is the target: name columns that are inputs", name)
-		f.If(slices.Contains(o.Drop, name), fmt.Sprintf("keep.%d", k), "%s is to be dropped, too: name it in one of keep and drop", name)
-	}
-	if o.Other != "" {
-		f.OneOf("other", o.Other, "error", otherZeros)
-	}
-	if o.Missing != "" {
-		f.OneOf("missing", o.Missing, "refuse", missingIndicator)
 	}
 }
