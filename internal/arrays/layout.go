@@ -15,8 +15,9 @@ import (
 type Layout struct {
 	DType   string
 	Shape   []int
-	Fortran bool // first index fastest
-	big     bool // big-endian
+	Fortran bool   // first index fastest
+	big     bool   // big-endian
+	buf     []byte // of Read
 }
 
 // Header reads the header of a format, whose first four bytes have been read: NPY or IDX.
@@ -41,7 +42,7 @@ func (l *Layout) Size() int { return elements[l.DType].size }
 
 // Read reads the next n values, as a slice.
 func (l *Layout) Read(s *packed.Source, n int) (any, error) {
-	values, err := elements[l.DType].read(s, n, l.big)
+	values, err := elements[l.DType].read(s, n, l)
 	return values, l.needs(err)
 }
 
@@ -104,7 +105,7 @@ func (l *Layout) check(s *packed.Source) (int, error) {
 // element is a type of numbers in a file.
 type element struct {
 	size int
-	read func(s *packed.Source, n int, big bool) (any, error) // returns the next n values as a slice
+	read func(s *packed.Source, n int, l *Layout) (any, error) // returns the next n values as a slice
 }
 
 var elements = map[string]element{
@@ -126,14 +127,17 @@ var elements = map[string]element{
 var little = binary.LittleEndian
 
 func of[T any](size int, one func([]byte) T) element {
-	return element{size, func(s *packed.Source, n int, big bool) (any, error) {
-		out, buf := make([]T, 0, first(s, n, size)), make([]byte, min(n*size, 32<<10))
+	return element{size, func(s *packed.Source, n int, l *Layout) (any, error) {
+		out := make([]T, 0, first(s, n, size))
+		if want := min(n*size, 32<<10); cap(l.buf) < want {
+			l.buf = make([]byte, want)
+		}
 		for len(out) < n {
-			b := buf[:min(len(buf)/size, n-len(out))*size]
+			b := l.buf[:min(cap(l.buf)/size, n-len(out))*size]
 			if err := s.Fill(b); err != nil {
 				return nil, s.Errorf(s.At, "%w", err)
 			}
-			if big {
+			if l.big {
 				reverse(b, size)
 			}
 			out = grow(out, len(b)/size, n)
@@ -146,7 +150,7 @@ func of[T any](size int, one func([]byte) T) element {
 }
 
 // readBytes is read of uint8, without a copy.
-func readBytes(s *packed.Source, n int, _ bool) (any, error) {
+func readBytes(s *packed.Source, n int, _ *Layout) (any, error) {
 	out := make([]uint8, 0, first(s, n, 1))
 	for len(out) < n {
 		out = grow(out, 1, n)
@@ -216,7 +220,7 @@ func (l *Layout) InC(s *packed.Source, n int) (*packed.Source, error) {
 		return s, nil
 	}
 	size := l.Size()
-	values, err := readBytes(s, n*size, false)
+	values, err := readBytes(s, n*size, l)
 	if err != nil {
 		return nil, l.needs(err)
 	}

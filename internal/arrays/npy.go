@@ -66,7 +66,7 @@ func NPY(s *packed.Source, first [4]byte) (*Layout, error) {
 	if !s.Packed && int(n) > s.Size-s.At {
 		return nil, s.Errorf(s.Size, "the file ends early: the header has %d bytes, %d are left", n, s.Size-s.At)
 	}
-	text, err := readBytes(s, int(n), false)
+	text, err := readBytes(s, int(n), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w within the header of %d bytes", err, n)
 	}

@@ -1,19 +1,24 @@
-package data
+package formats
 
 import (
 	"encoding/json"
-	"math"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/tables"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
-// same: equal values, NaN with NaN, infinities by sign.
-func same(got, want float64) bool {
-	return got == want || math.IsNaN(got) && math.IsNaN(want)
+// What CSV.Header points at: whether a header is there.
+var yes, no = true, false
+
+// as reads arrays of one format.
+func as(header arrays.Header) func(string) (*arrays.Array, error) {
+	return func(path string) (*arrays.Array, error) { return ReadArrayAs(path, header) }
 }
 
 func TestGoldenFiles(t *testing.T) {
@@ -40,8 +45,8 @@ func TestGoldenFiles(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			switch c.Kind {
 			case "idx", "npy":
-				read := map[string]func(string) (*Array, error){"idx": ReadIDX, "npy": ReadNPY}[c.Kind]
-				for _, read := range []func(string) (*Array, error){read, ReadArray} {
+				read := as(map[string]arrays.Header{"idx": arrays.IDX, "npy": arrays.NPY}[c.Kind])
+				for _, read := range []func(string) (*arrays.Array, error){read, ReadArray} {
 					a, err := read(path)
 					if verdict(t, want.OK, err) {
 						continue
@@ -54,17 +59,17 @@ func TestGoldenFiles(t *testing.T) {
 						t.Fatalf("%d values, want %d", len(got), len(want.Values))
 					}
 					for i, want := range want.Values {
-						if !same(got[i], float64(want)) {
+						if !testkit.Same(got[i], float64(want)) {
 							t.Errorf("value %d is %v, want %v", i, got[i], want)
 						}
 					}
 				}
 			case "csv":
-				told := CSV{Delimiter: in.Delimiter, Header: &no}
+				told := tables.CSV{Delimiter: in.Delimiter, Header: &no}
 				if in.HasHeader {
 					told.Header = &yes
 				}
-				for _, o := range []CSV{told, {}} { // told, and guessed
+				for _, o := range []tables.CSV{told, {}} { // told, and guessed
 					table, err := ReadCSV(path, o)
 					if verdict(t, want.OK, err) {
 						continue
@@ -75,7 +80,7 @@ func TestGoldenFiles(t *testing.T) {
 					}
 					for i, row := range want.Rows {
 						for j, want := range row {
-							if got := table.Values[i*table.Cols+j]; !same(got, float64(want)) {
+							if got := table.Values[i*table.Cols+j]; !testkit.Same(got, float64(want)) {
 								t.Errorf("row %d, column %d is %v, want %v", i, j, got, want)
 							}
 						}

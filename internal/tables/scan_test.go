@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"bytes"
@@ -19,15 +19,15 @@ import (
 // window bytes: same values, lines, names and errors.
 func sameText(t *testing.T, raw []byte, o CSV, rows, window, limit int) {
 	t.Helper()
-	f, err := newCSVFile("f", bytes.NewReader(raw), len(raw), o)
+	f, err := open("f", bytes.NewReader(raw), len(raw), o)
 	if err != nil {
 		return
 	}
 	f.limit = limit
-	want, wantErr := f.whole()
+	want, wantErr := f.Table()
 	f.window = window
 	var got *Table
-	err = f.scan(rows, func(b *Table) error {
+	err = f.Scan(rows, func(b *Table) error {
 		switch {
 		case b.Rows() > rows || b.Rows() == 0 && got != nil || len(b.Values) != b.Rows()*b.Cols:
 			return fmt.Errorf("a block of %d rows, %d values, asked for %d rows", b.Rows(), len(b.Values), rows)
@@ -57,7 +57,7 @@ func sameText(t *testing.T, raw []byte, o CSV, rows, window, limit int) {
 }
 
 func TestScanEqualsWhole(t *testing.T) {
-	paths, err := filepath.Glob("testdata/files/csv_*")
+	paths, err := filepath.Glob("../formats/testdata/files/csv_*")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(paths, err)
 	}
@@ -116,7 +116,7 @@ func TestScanMemory(t *testing.T) {
 	var before, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	err := scanCSV("f", endless{strings.Repeat("1,2.5,3\n4,5,6\n", 1000), n}, int(n), CSV{Header: &no}, rows, func(b *Table) error {
+	err := scanFrom("f", endless{strings.Repeat("1,2.5,3\n4,5,6\n", 1000), n}, int(n), CSV{Header: &no}, rows, func(b *Table) error {
 		if total += int64(b.Rows()); total%(500*rows) == 0 {
 			runtime.GC()
 			runtime.ReadMemStats(&now)
@@ -142,7 +142,7 @@ func TestScanMemory(t *testing.T) {
 			e.n = n
 		}
 		var err error
-		if got := allocated(func() { err = scanCSV("f", e, int(e.n), CSV{Header: &no}, rows, nil) }); got > 32<<20 {
+		if got := testkit.Allocated(func() { err = scanFrom("f", e, int(e.n), CSV{Header: &no}, rows, nil) }); got > 32<<20 {
 			t.Errorf("%s: allocates %d bytes", name, got)
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -157,7 +157,7 @@ func TestScanStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	enough, calls := errors.New("enough"), 0
-	err := ScanCSV(path, CSV{}, 1, func(b *Table) error {
+	err := scan(path, CSV{}, 1, func(b *Table) error {
 		if calls++; calls == 2 {
 			if b.Values[0] != 3 || b.Line(0) != 3 {
 				t.Errorf("the second block is %+v", b)
@@ -169,20 +169,20 @@ func TestScanStops(t *testing.T) {
 	if err != enough || calls != 2 {
 		t.Errorf("error %v after %d calls", err, calls)
 	}
-	if err := ScanCSV(path+"x", CSV{}, 1, nil); err == nil {
+	if err := scan(path+"x", CSV{}, 1, nil); err == nil {
 		t.Error("a file that is not there is read")
 	}
 	only := 0
 	if err := os.WriteFile(path, []byte("a,b\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := ScanCSV(path, CSV{}, 1, func(b *Table) error { only++; return nil }); err != nil || only != 1 {
+	if err := scan(path, CSV{}, 1, func(b *Table) error { only++; return nil }); err != nil || only != 1 {
 		t.Errorf("a header alone: %d blocks, error %v", only, err)
 	}
 }
 
 func FuzzScanCSV(f *testing.F) {
-	for _, raw := range seeds(f, "testdata/files/csv_*") {
+	for _, raw := range testkit.Seeds(f, "../formats/testdata/files/csv_*") {
 		f.Add(raw, "a", uint8(1), uint8(1), uint8(200))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, target string, rows, window, limit uint8) {

@@ -1,8 +1,7 @@
-package data
+package arrays
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,18 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/packed"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
-// npyBytes is a file of version 1 with the given dictionary.
-func npyBytes(dict string, values ...byte) []byte {
-	head := append([]byte(npyMagic), 1, 0, byte(len(dict)), byte(len(dict)>>8))
-	return append(append(head, dict...), values...)
-}
-
-// npyOf is a file of a type and shape.
-func npyOf(descr, shape string, values ...byte) []byte {
-	return npyBytes(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape), values...)
-}
+func decodeNPY(name string, raw []byte) (*Array, error) { return Decode(name, raw, NPY) }
 
 func TestNPYTypes(t *testing.T) {
 	for _, c := range []struct {
@@ -45,13 +38,13 @@ func TestNPYTypes(t *testing.T) {
 		size := len(c.big) / 2
 		little := slices.Clone(c.big)
 		reverse(little, size)
-		files := map[string][]byte{">": npyOf(">"+c.kind, "(2,)", c.big...), "<": npyOf("<"+c.kind, "(2,)", little...)}
+		files := map[string][]byte{">": testkit.NPYOf(">"+c.kind, "(2,)", c.big...), "<": testkit.NPYOf("<"+c.kind, "(2,)", little...)}
 		if size == 1 {
-			files["|"] = npyOf("|"+c.kind, "(2,)", c.big...)
+			files["|"] = testkit.NPYOf("|"+c.kind, "(2,)", c.big...)
 		}
 		for order, raw := range files {
-			for _, raw := range [][]byte{raw, gzipped(t, raw)} {
-				a, err := DecodeNPY("x", raw)
+			for _, raw := range [][]byte{raw, testkit.Gzipped(t, raw)} {
+				a, err := decodeNPY("x", raw)
 				if err != nil {
 					t.Errorf("%s%s: %v", order, c.kind, err)
 					continue
@@ -79,7 +72,7 @@ func TestFloat16(t *testing.T) {
 			want = math.NaN()
 		}
 		got := float64(h.Float32())
-		if !same(got, want) || want == 0 && math.Signbit(got) != math.Signbit(want) {
+		if !testkit.Same(got, want) || want == 0 && math.Signbit(got) != math.Signbit(want) {
 			t.Fatalf("%04x is %v, want %v", b, got, want)
 		}
 	}
@@ -103,12 +96,12 @@ func TestNPYHeaders(t *testing.T) {
 	}
 	for name, dict := range dicts {
 		for version := byte(1); version <= 3; version++ {
-			head := append([]byte(npyMagic), version, 0, byte(len(dict)), 0)
+			head := append([]byte(NPYMagic), version, 0, byte(len(dict)), 0)
 			if version > 1 {
 				head = append(head, 0, 0)
 			}
 			raw := append(append(head, dict...), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0x40)
-			a, err := DecodeNPY("x", raw)
+			a, err := decodeNPY("x", raw)
 			if err != nil {
 				t.Errorf("%s, version %d: %v", name, version, err)
 				continue
@@ -118,7 +111,7 @@ func TestNPYHeaders(t *testing.T) {
 			}
 		}
 	}
-	empty, err := DecodeNPY("x", npyOf("<i4", "(0,)"))
+	empty, err := decodeNPY("x", testkit.NPYOf("<i4", "(0,)"))
 	if err != nil || len(empty.Values.([]int32)) != 0 || !slices.Equal(empty.Shape, []int{0}) {
 		t.Errorf("empty: %+v, %v", empty, err)
 	}
@@ -131,11 +124,11 @@ func TestFortranOrder(t *testing.T) {
 	for i := range a * b * c {
 		values = append(values, byte(i), 0)
 	}
-	turned, err := DecodeNPY("c", npyOf("<u2", "(5, 4, 3)", values...))
+	turned, err := decodeNPY("c", testkit.NPYOf("<u2", "(5, 4, 3)", values...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodeNPY("f", npyBytes("{'descr': '<u2', 'fortran_order': True, 'shape': (3, 4, 5), }\n", values...))
+	got, err := decodeNPY("f", testkit.NPYBytes("{'descr': '<u2', 'fortran_order': True, 'shape': (3, 4, 5), }\n", values...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +164,7 @@ func TestWriteNPY(t *testing.T) {
 		if head := b.Len() - 8*n; head%64 != 0 || b.Bytes()[head-1] != '\n' {
 			t.Errorf("shape %v: a header of %d bytes", shape, head)
 		}
-		a, err := DecodeNPY("x", b.Bytes())
+		a, err := decodeNPY("x", b.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +186,7 @@ func (full) Write([]byte) (int, error) { return 0, os.ErrInvalid }
 
 // The bytes of a header are those that NumPy 2 writes.
 func TestNPYHeaderBytes(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("testdata", "files", "npy_le_f8.npy"))
+	raw, err := os.ReadFile(filepath.Join("..", "formats", "testdata", "files", "npy_le_f8.npy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +196,7 @@ func TestNPYHeaderBytes(t *testing.T) {
 }
 
 func FuzzNPY(f *testing.F) {
-	for _, raw := range seeds(f, "testdata/files/npy_*") {
+	for _, raw := range testkit.Seeds(f, "../formats/testdata/files/npy_*") {
 		f.Add(raw, uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, rows uint8) {
@@ -215,7 +208,7 @@ func FuzzNPY(f *testing.F) {
 		if n, err := count(a.Shape, 1); err != nil || n != len(v) {
 			t.Fatalf("%d values of shape %v", len(v), a.Shape)
 		}
-		if limit := max(gzipRatio*len(raw), gzipFloor); len(v) > limit {
+		if limit := max(packed.Ratio*len(raw), packed.Floor); len(v) > limit {
 			t.Fatalf("%d values from %d bytes", len(v), len(raw))
 		}
 		if _, err := count(a.Shape, 8); err != nil || len(v) > 1<<12 { // bytes may be addressed where float64 numbers may not
@@ -225,8 +218,8 @@ func FuzzNPY(f *testing.F) {
 		if err := WriteNPY(&b, a.Shape, v); err != nil {
 			t.Fatal(err)
 		}
-		again, err := DecodeNPY("again", b.Bytes())
-		if err != nil || !slices.Equal(again.Shape, a.Shape) || !slices.EqualFunc(again.Values.([]float64), v, same) {
+		again, err := decodeNPY("again", b.Bytes())
+		if err != nil || !slices.Equal(again.Shape, a.Shape) || !slices.EqualFunc(again.Values.([]float64), v, testkit.Same) {
 			t.Fatalf("%v; %v comes back as %v", err, a, again)
 		}
 	})

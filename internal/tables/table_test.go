@@ -1,8 +1,11 @@
-package data
+package tables
 
 import (
 	"bytes"
+
+	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +15,56 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/parquet"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/testkit"
 )
+
+// open opens a text or a Parquet file.
+func open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
+	var head [4]byte
+	if n, _ := raw.ReadAt(head[:], 0); parquet.Is(head[:n]) {
+		return OpenParquet(name, raw, size, o)
+	}
+	return Open(name, raw, size, o)
+}
+
+func decode(name string, raw []byte, o CSV) (*Table, error) {
+	f, err := open(name, bytes.NewReader(raw), len(raw), o)
+	if err != nil {
+		return nil, err
+	}
+	return f.Table()
+}
+
+func read(path string, o CSV) (*Table, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return decode(path, raw, o)
+}
+
+func scan(path string, o CSV, rows int, fn func(*Table) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return scanFrom(path, file, int(info.Size()), o, rows, fn)
+}
+
+func scanFrom(name string, raw io.ReaderAt, size int, o CSV, rows int, fn func(*Table) error) error {
+	f, err := open(name, raw, size, o)
+	if err != nil {
+		return err
+	}
+	return f.Scan(rows, fn)
+}
 
 func nan() float64 { return math.NaN() }
 
@@ -56,11 +107,11 @@ func TestCSVReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, bom := range []string{"", "\ufeff"} {
-				got, err := DecodeCSV("f", []byte(bom+c.text), c.o)
+				got, err := decode("f", []byte(bom+c.text), c.o)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.Delimiter != c.delim || got.Cols != c.cols || !slices.Equal(got.Header, c.header) || !slices.Equal(got.words(min(1, got.Cols-1)), c.names) {
+				if got.Delimiter != c.delim || got.Cols != c.cols || !slices.Equal(got.Header, c.header) || !slices.Equal(got.Words(min(1, got.Cols-1)), c.names) {
 					t.Errorf("delimiter %q, %d columns, header %q, names %q", got.Delimiter, got.Cols, got.Header, got.Names)
 				}
 				if d := cmp.Diff(c.want, got.Values, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); d != "" {
@@ -108,7 +159,7 @@ func TestCSVRefuses(t *testing.T) {
 		"1,2\n3,5\n":                       {o: CSV{Delimiter: "."}, want: `delimiter "."`},
 		"1," + strings.Repeat("x", 100000): {want: `"` + strings.Repeat("x", 40) + `…" is not a number`},
 	} {
-		_, err := DecodeCSV("f", []byte(text), c.o)
+		_, err := decode("f", []byte(text), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want %q", text[:min(len(text), 60)], err, c.want)
 		}
@@ -142,7 +193,7 @@ func TestCSVMemory(t *testing.T) {
 	} {
 		for _, target := range []CSV{{Target: "1", Header: &no}, {Header: &no}} {
 			raw, err := []byte(text), error(nil)
-			if got := allocated(func() { _, err = DecodeCSV("f", raw, target) }); got > uint64(4*n+24<<20) {
+			if got := testkit.Allocated(func() { _, err = decode("f", raw, target) }); got > uint64(4*n+24<<20) {
 				t.Errorf("%s: allocates %d bytes for a file of %d (%.100v)", name, got, len(raw), err)
 			}
 			if refused := err != nil && strings.Contains(err.Error(), "so many cells are empty"); refused != strings.HasPrefix(name, "wide, sparse") && !strings.Contains(" wide rows line ends commas ", " "+name+" ") {
@@ -179,7 +230,7 @@ func write(t *Table) []byte {
 	for i := range t.Rows() {
 		line(t.Cols, func(j int) string {
 			v := t.Values[i*t.Cols+j]
-			if words := t.words(j); words != nil && v == v {
+			if words := t.Words(j); words != nil && v == v {
 				return words[int(v)]
 			}
 			return strconv.FormatFloat(v, 'g', -1, 64)
@@ -191,11 +242,11 @@ func write(t *Table) []byte {
 // sameTable compares all but the delimiter and the lines.
 func sameTable(a, b *Table) bool {
 	return slices.Equal(a.Header, b.Header) && slices.EqualFunc(a.Names, b.Names, slices.Equal) && a.Cols == b.Cols &&
-		slices.EqualFunc(a.Values, b.Values, same)
+		slices.EqualFunc(a.Values, b.Values, testkit.Same)
 }
 
 func FuzzCSV(f *testing.F) {
-	for _, raw := range seeds(f, "testdata/files/csv_*") {
+	for _, raw := range testkit.Seeds(f, "../formats/testdata/files/csv_*") {
 		f.Add(raw, "a")
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, target string) {
@@ -205,10 +256,10 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// readAndWrite reads a table, writes it and reads it again, and makes sets of it.
+// readAndWrite reads a table, writes it and reads it again.
 func readAndWrite(t *testing.T, raw []byte, target string, words bool) {
 	o := CSV{Target: target, Words: words}
-	table, err := DecodeCSV("f", raw, o)
+	table, err := decode("f", raw, o)
 	if err != nil {
 		return
 	}
@@ -224,37 +275,18 @@ func readAndWrite(t *testing.T, raw []byte, target string, words bool) {
 	if table.Header != nil {
 		again.Header = &yes
 	}
-	copied, err := DecodeCSV("copy", write(table), again)
+	copied, err := decode("copy", write(table), again)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, write(table))
 	}
 	if !sameTable(table, copied) {
 		t.Fatalf("%+v comes back as %+v", table, copied)
 	}
-	if target == "" {
-		return
-	}
-	all := make([]int32, table.Rows())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	for _, c := range []Columns{{Target: target, Classes: true, SD: 1, Missing: words}, {Target: target, Intercept: true, Missing: true, Zeros: true}} {
-		sets, s, err := c.Sets(table, all)
-		if err != nil {
-			continue
-		}
-		if err := sets[0].Check(); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.check(); err != nil {
-			t.Fatalf("%v: %+v", err, s)
-		}
-	}
 }
 
 // TestLines: the line of each row is right, whatever lies between the rows.
 func TestLines(t *testing.T) {
-	r := stream(2)
+	r := rng.Key{Seed: 1, Purpose: rng.Synthetic, Iteration: 2}.Stream()
 	for range 200 {
 		var text strings.Builder
 		var want []int
@@ -269,7 +301,7 @@ func TestLines(t *testing.T) {
 			text.WriteString(strings.Repeat("\n", gap))
 			line += gap
 		}
-		table, err := DecodeCSV("f", []byte(text.String()), CSV{})
+		table, err := decode("f", []byte(text.String()), CSV{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,8 @@
-package data
+package tables
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -28,7 +29,7 @@ var parquetFiles = []string{"plain", "snappy_v2", "zstd", "gzip_v2", "lz4", "del
 // of integer and float, nulls, names with quotes, commas and blanks.
 func TestParquetAsCSV(t *testing.T) {
 	o := CSV{Target: "word"}
-	want, err := ReadCSV(parquetFolder+"table.csv", o)
+	want, err := read(parquetFolder+"table.csv", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestParquetAsCSV(t *testing.T) {
 	}
 	for _, name := range parquetFiles {
 		path := parquetFolder + name + ".parquet"
-		got, err := ReadCSV(path, o)
+		got, err := read(path, o)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -52,11 +53,11 @@ func TestParquetAsCSV(t *testing.T) {
 			t.Errorf("%s: another table: %v\n%v", name, got.Values[:22], want.Values[:22])
 		}
 		var values []float64
-		err = ScanCSV(path, o, 7, func(b *Table) error {
+		err = scan(path, o, 7, func(b *Table) error {
 			values = append(values, b.Values...)
 			return nil
 		})
-		if err != nil || !slices.EqualFunc(values, want.Values, same) {
+		if err != nil || !slices.EqualFunc(values, want.Values, testkit.Same) {
 			t.Errorf("%s: in blocks: %d values, %v", name, len(values), err)
 		}
 		raw, err := os.ReadFile(path)
@@ -82,34 +83,26 @@ func TestParquetTypes(t *testing.T) {
 	}
 	for name, want := range bad {
 		drop := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return other == name })
-		if _, err := ReadCSV(file, CSV{Target: "y", Drop: append(drop, "flag")}); err == nil || !strings.HasPrefix(err.Error(), file+": "+want) {
+		if _, err := read(file, CSV{Target: "y", Drop: append(drop, "flag")}); err == nil || !strings.HasPrefix(err.Error(), file+": "+want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
-		s := Settings{CSV: &CSV{File: file, Target: "y", Drop: append(drop, "flag")}}
-		if _, err := s.Load("", Need{}); err == nil || !strings.HasSuffix(err.Error(), " with data.csv.drop: ["+name+"]") {
+		var column *ColumnTypeError
+		if _, err := read(file, CSV{Target: "y", Drop: append(drop, "flag")}); !errors.As(err, &column) || column.Name != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	got, err := ReadCSV(file, CSV{Target: "y", Drop: append(all, "flag")})
-	if err != nil || !slices.Equal(got.words(slices.Index(got.Header, "y")), []string{"a", "b"}) || got.Values[0] != 1 || got.Values[10] != 2 || got.Values[20] != 4 {
+	got, err := read(file, CSV{Target: "y", Drop: append(all, "flag")})
+	if err != nil || !slices.Equal(got.Words(slices.Index(got.Header, "y")), []string{"a", "b"}) || got.Values[0] != 1 || got.Values[10] != 2 || got.Values[20] != 4 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := ReadCSV(file, CSV{Target: "flag", Drop: append(all, "y")}); err != nil || !slices.Equal(got.words(slices.Index(got.Header, "flag")), []string{"false", "true"}) || !math.IsNaN(got.Values[11]) {
+	if got, err := read(file, CSV{Target: "flag", Drop: append(all, "y")}); err != nil || !slices.Equal(got.Words(slices.Index(got.Header, "flag")), []string{"false", "true"}) || !math.IsNaN(got.Values[11]) {
 		t.Errorf("a boolean is a name: %+v, %v", got, err)
 	}
-	if _, err := ReadCSV(parquetFolder+"brotli.parquet", CSV{Target: "word"}); err == nil || !strings.Contains(err.Error(), "column i8 is packed with BROTLI: write the file with snappy, zstd or gzip") {
+	if _, err := read(parquetFolder+"brotli.parquet", CSV{Target: "word"}); err == nil || !strings.Contains(err.Error(), "column i8 is packed with BROTLI: write the file with snappy, zstd or gzip") {
 		t.Error(err)
 	}
-	if _, err := ReadCSV(file, CSV{Target: "y", Delimiter: ";", Drop: all}); err == nil || !strings.Contains(err.Error(), file+": delimiter and header are of CSV files") {
+	if _, err := read(file, CSV{Target: "y", Delimiter: ";", Drop: all}); err == nil || !strings.Contains(err.Error(), file+": delimiter and header are of CSV files") {
 		t.Error(err)
-	}
-}
-
-// TestParquetPlace: an error of a cell names the file and the line of the CSV that it would be.
-func TestParquetPlace(t *testing.T) {
-	_, err := (Settings{CSV: &CSV{File: parquetFolder + "plain.parquet", Target: "f64", Drop: []string{"word", "none"}}}).Load("", Need{Regression: true})
-	if want := parquetFolder + "plain.parquet, as a CSV: line 5, column 7 (f32): the value is missing; "; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("%v, want %q", err, want)
 	}
 }
 
@@ -126,7 +119,7 @@ func TestParquetDamaged(t *testing.T) {
 			step = 211
 		}
 		try := func(what string, damaged []byte, at int) (err error) {
-			bytes := allocated(func() { _, err = DecodeCSV("some.parquet", damaged, CSV{Target: "word"}) })
+			bytes := testkit.Allocated(func() { _, err = decode("some.parquet", damaged, CSV{Target: "word"}) })
 			if bytes > 256<<20 {
 				t.Errorf("%s, %s at %d: takes %d MB", name, what, at, bytes>>20)
 			}
@@ -195,7 +188,7 @@ func TestParquetStreams(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before, most, next := live(), uint64(0), 0
-	err = ScanCSV(path, CSV{Target: "y"}, 1000, func(b *Table) error {
+	err = scan(path, CSV{Target: "y"}, 1000, func(b *Table) error {
 		for i := range b.Rows() {
 			if b.Values[2*i] != float64(next)/8 || int(b.Values[2*i+1]) != next%rows%3 {
 				return fmt.Errorf("row %d is %v", next, b.Values[2*i:2*i+2])
@@ -233,14 +226,14 @@ func TestParquetClaims(t *testing.T) {
 		"the end of another": []byte("PAR1\x00\x00\x00\x00\x00\x00\x00\x00PARE"),
 	} {
 		var err error
-		if bytes := allocated(func() { _, err = DecodeCSV("f", raw, CSV{}) }); bytes > 1<<20 || err == nil || !strings.HasPrefix(err.Error(), "f: ") {
+		if bytes := testkit.Allocated(func() { _, err = decode("f", raw, CSV{}) }); bytes > 1<<20 || err == nil || !strings.HasPrefix(err.Error(), "f: ") {
 			t.Errorf("%s: %v, with %d bytes", name, err, bytes)
 		}
 	}
 }
 
 func FuzzParquet(f *testing.F) {
-	for _, raw := range seeds(f, parquetFolder+"*.parquet") {
+	for _, raw := range testkit.Seeds(f, parquetFolder+"*.parquet") {
 		f.Add(raw, "word")
 	}
 	var small bytes.Buffer
@@ -253,7 +246,7 @@ func FuzzParquet(f *testing.F) {
 		o := CSV{Target: target}
 		var table *Table
 		var err error
-		if bytes := allocated(func() { table, err = DecodeCSV("f", raw, o) }); bytes > uint64(1<<30) {
+		if bytes := testkit.Allocated(func() { table, err = decode("f", raw, o) }); bytes > uint64(1<<30) {
 			t.Fatalf("takes %d bytes for %d", bytes, len(raw))
 		}
 		if err != nil {
@@ -262,8 +255,8 @@ func FuzzParquet(f *testing.F) {
 			}
 			return
 		}
-		again, err := DecodeCSV("g", write(table), CSV{Target: target, Header: &yes})
-		if err != nil || !slices.EqualFunc(again.Values, table.Values, same) {
+		again, err := decode("g", write(table), CSV{Target: target, Header: &yes})
+		if err != nil || !slices.EqualFunc(again.Values, table.Values, testkit.Same) {
 			t.Fatalf("read and written again: %v", err)
 		}
 	})

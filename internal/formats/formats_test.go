@@ -1,4 +1,4 @@
-package data
+package formats
 
 import (
 	"archive/zip"
@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/arrays"
+	"github.com/starling-smc/starling/internal/tables"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 func zipped(t *testing.T, member string) string {
@@ -27,8 +31,8 @@ func zipped(t *testing.T, member string) string {
 // Files of other programs are named for what they are, with what to do, by everything that reads arrays or tables; what starling
 // reads passes, and what nobody knows is left to the readers.
 func TestOtherFormats(t *testing.T) {
-	packed := func(text string) string { return string(gzipped(t, []byte(text))) }
-	npy := npyMagic + "\x01\x00\x06\x00{} \n  \n"
+	packed := func(text string) string { return string(testkit.Gzipped(t, []byte(text))) }
+	npy := arrays.NPYMagic + "\x01\x00\x06\x00{} \n  \n"
 	idx := "\x00\x00\x08\x01\x00\x00\x00\x01\x07"
 	safetensors := "\x02\x00\x00\x00\x00\x00\x00\x00{}"
 	for name, c := range map[string]struct{ text, want string }{
@@ -43,8 +47,10 @@ func TestOtherFormats(t *testing.T) {
 		"hdf5":               {"\x89HDF\r\n\x1a\n\x00", "is an HDF5 file: save each data set of it with np.save"},
 		"xls":                {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "is an old Office document"},
 		"pickle":             {"\x80\x04\x95", "is a Python pickle"},
+		"matlab":             {"MATLAB 5.0 MAT-file", "is a MATLAB file: save each array of it"},
+		"pdf":                {"%PDF-1.7", "is a PDF document: want numbers"},
 		"png":                {"\x89PNG\r\n\x1a\n", "is a picture"},
-		"zstd":               {"\x28\xb5\x2f\xfd\x04", "unpack it first"},
+		"zstd":               {"\x28\xb5\x2f\xfd\x04", "is packed with zstd, xz, bzip2 or 7z: unpack it first"},
 		"safetensors":        {safetensors, "is a safetensors file: it holds named tensors"},
 		"gzip of text":       {packed("a,b\n1,2\n"), ""},
 		"gzip of an npz":     {packed(zipped(t, "x.npy")), "is gzip of an .npz archive"},
@@ -67,7 +73,7 @@ func TestOtherFormats(t *testing.T) {
 		_, asked := IsArray(file)
 		_, read := ReadArray(file)
 		_, opened := OpenArray(file)
-		_, table := ReadCSV(file, CSV{})
+		_, table := ReadCSV(file, tables.CSV{})
 		for entry, err := range map[string]error{"IsArray": asked, "ReadArray": read, "OpenArray": opened, "ReadCSV": table} {
 			switch {
 			case c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), file+": is ") || !strings.Contains(err.Error(), c.want)):
