@@ -73,7 +73,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		return nil, err
 	}
 	if t.Words(target) != nil && !c.Classes {
-		return nil, &tables.NamesError{t.Name, t.Title(target), t.Words(target)[0]}
+		return nil, &tables.NamesError{File: t.Name, Column: t.Title(target), Example: t.Words(target)[0]}
 	}
 	if s.Outputs = 1; c.Classes {
 		s.Outputs = 0
@@ -111,7 +111,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if features == nil {
 		none := t.Name + ": every column but the target is constant over the training rows or left out: there are no inputs"
 		if s.Counted != nil {
-			return nil, &tables.ColumnFault{none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", ")", "keep", s.Counted[0]}
+			return nil, &tables.ColumnFault{Before: none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", After: ")", Setting: "keep", Column: s.Counted[0]}
 		}
 		return nil, errors.New(none)
 	}

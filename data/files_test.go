@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/arrays"
+	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/testkit"
 )
 
@@ -27,12 +29,12 @@ func TestReadersNotice(t *testing.T) {
 		read func() error
 	}{
 		"ReadCSV":    {table, func() error { _, err := ReadCSV(table, CSV{}); return err }},
-		"ScanCSV":    {table, func() error { return ScanCSV(table, CSV{}, 100, func(*Table) error { return nil }) }},
+		"ScanCSV":    {table, func() error { return formats.ScanCSV(table, CSV{}, 100, func(*Table) error { return nil }) }},
 		"ReadArray":  {array, func() error { _, err := ReadArray(array); return err }},
 		"ReadNPY":    {array, func() error { _, err := ReadNPY(array); return err }},
-		"ReadIDX":    {labels, func() error { _, err := ReadIDX(labels); return err }},
-		"ReadCIFAR":  {images, func() error { _, err := ReadCIFAR10("x", images); return err }},
-		"Show":       {table, func() error { _, err := Show(table, CSV{}); return err }},
+		"ReadIDX":    {labels, func() error { _, err := formats.ReadArray(labels); return err }},
+		"ReadCIFAR":  {images, func() error { _, _, err := arrays.CIFAR10.Read(images); return err }},
+		"Show":       {table, func() error { _, err := formats.Show(table, CSV{}); return err }},
 		"group":      {array, func() error { return (&Problem{Schema: schema}).ReadGroups("", array) }},
 		"other data": {array, func() error { _, err := schema.Read(array, labels, ""); return err }},
 		"settings": {table, func() error {

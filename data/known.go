@@ -2,9 +2,7 @@ package data
 
 import (
 	"fmt"
-	"slices"
 
-	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/sets"
 )
@@ -74,17 +72,22 @@ func loadPictures(k *sets.Known, dir string) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	train, err := imagesOf("train", trains, k.Pictures.Train, k)
+	train, err := NewSet("train", trains.Inputs, trains.Labels, k.Pictures.Labels)
 	if err != nil {
 		return nil, err
 	}
-	test, err := imagesOf("test", tests, k.Pictures.Test, k)
+	test, err := NewSet("test", tests.Inputs, tests.Labels, k.Pictures.Labels)
 	if err != nil {
 		return nil, err
 	}
-	p := &Problem{Name: k.Name, Train: partOf("train", train, 0, k.Train, k), Test: partOf("test", test, 0, k.Test, k)}
+	part := func(name string, s *Set, lo, hi int, names []string) *Set {
+		s = s.Slice(name, lo, hi)
+		s.Classes, s.Names = k.Pictures.Classes, names
+		return s
+	}
+	p := &Problem{Name: k.Name, Train: part("train", train, 0, k.Train, trains.Names), Test: part("test", test, 0, k.Test, tests.Names)}
 	if k.Validate > 0 {
-		p.Validate = partOf("validate", train, k.Train, k.Train+k.Validate, k)
+		p.Validate = part("validate", train, k.Train, k.Train+k.Validate, trains.Names)
 	}
 	at, n := k.Test, k.Pictures.GroupSize
 	for _, name := range k.Groups {
@@ -99,29 +102,6 @@ func loadPictures(k *sets.Known, dir string) (*Problem, error) {
 		}
 	}
 	return p, nil
-}
-
-// imagesOf makes a set of images, which must be exactly n.
-func imagesOf(name string, images sets.Images, n int, k *sets.Known) (*Set, error) {
-	s, err := NewSet(name, images.Inputs, images.Labels, 0)
-	if err != nil {
-		return nil, err
-	}
-	if s.U8 == nil || !slices.Equal(s.Shape, k.Pictures.Shape) {
-		return nil, fmt.Errorf("%s: examples of shape %v, type %s, want %d×%d uint8 pixels", images.Inputs.Name, s.Shape, images.Inputs.DType(), k.Pictures.Shape[1], k.Pictures.Shape[2])
-	}
-	if s.Len() != n {
-		return nil, fmt.Errorf("%s: %s images, want the %s of %s", images.Inputs.Name, numeral.Count(s.Len()), numeral.Count(n), k.Name)
-	}
-	s.Names = images.Names
-	return s, nil
-}
-
-// partOf is a part of the images of a set.
-func partOf(name string, s *Set, lo, hi int, k *sets.Known) *Set {
-	s = s.Slice(name, lo, hi)
-	s.Classes = k.Pictures.Classes
-	return s
 }
 
 // withoutTargets returns the inputs of a set without its targets.

@@ -1,12 +1,13 @@
 package data
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func nan() float64 { return math.NaN() }
@@ -68,8 +69,8 @@ func TestWordsForMissing(t *testing.T) {
 
 // TestParquetPlace: an error of a cell names the file and the line of the CSV that it would be.
 func TestParquetPlace(t *testing.T) {
-	_, err := (Settings{CSV: &CSV{File: parquetFolder + "plain.parquet", Target: "f64", Drop: []string{"word", "none"}}}).Load("", Need{Regression: true})
-	if want := parquetFolder + "plain.parquet, as a CSV: line 5, column 7 (f32): the value is missing; "; err == nil || !strings.HasPrefix(err.Error(), want) {
+	_, err := (Settings{CSV: &CSV{File: "../internal/tables/testdata/parquet/" + "plain.parquet", Target: "f64", Drop: []string{"word", "none"}}}).Load("", Need{Regression: true})
+	if want := "../internal/tables/testdata/parquet/" + "plain.parquet, as a CSV: line 5, column 7 (f32): the value is missing; "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

@@ -34,20 +34,19 @@ func NewReader(name string, file packed.File, size int, header Header) (*Reader,
 	if err != nil {
 		return nil, err
 	}
+	r := &Reader{s: s, l: l}
+	r.file, _ = file.(*regular.File)
 	switch {
 	case len(l.Shape) == 0:
 		return nil, fmt.Errorf("%s: %w: it is a single number", name, ErrNoRows)
 	case n == 0 && l.Shape[0] > 0:
 		return nil, fmt.Errorf("%s: %w: its shape is %v", name, ErrNoRows, l.Shape)
 	case n == 0:
-		return &Reader{s: s, l: l}, s.End()
+		return r, s.End()
 	}
-	r := &Reader{s: s, l: l, left: l.Shape[0], width: n / l.Shape[0]}
-	if r.c, err = l.InC(s, n); err != nil {
-		return nil, err
-	}
-	r.file, _ = file.(*regular.File)
-	return r, nil
+	r.left, r.width = l.Shape[0], n/l.Shape[0]
+	r.c, err = l.InC(s, n)
+	return r, err
 }
 
 // Shape is the array's shape: the number of rows, then the shape of a row.

@@ -88,3 +88,10 @@ func canonical(t *tables.Table) []byte {
 	}
 	return h.Sum(nil)
 }
+
+// Pin lets the table of a set be another, for tests of those who load it, until restore is called.
+func Pin(name string, file string, t *tables.Table) (restore func()) {
+	old := pins[name]
+	pins[name] = []pin{{file: file, sum: hex.EncodeToString(canonical(t))}}
+	return func() { pins[name] = old }
+}

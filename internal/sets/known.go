@@ -39,50 +39,6 @@ type Known struct {
 	Scaled string
 }
 
-// Pictures say what the four arrays of a set hold, images and labels to train and to test, or its files in CIFAR's binary version.
-type Pictures struct {
-	Shape     []int // of one image
-	Classes   int
-	Train     int // images in the files to train, which validate from Known.Train on, and in those to test
-	Test      int
-	GroupSize int           // of each of Known.Groups
-	cifar     *arrays.CIFAR // nil: IDX files as those of MNIST
-}
-
-// Images are images and their labels. Names are those of their classes; nil if they have none.
-type Images struct {
-	Inputs, Labels *arrays.Array
-	Names          []string
-}
-
-// Images reads the images of a set of pictures: those to train, and those to test.
-func (k *Known) Images(dir string) (train, test Images, err error) {
-	c := k.Pictures.cifar
-	if c == nil {
-		var a [4]*arrays.Array
-		for i, p := range pins[k.Name] {
-			if a[i], err = k.array(p, dir); err != nil {
-				return train, test, err
-			}
-		}
-		return Images{Inputs: a[0], Labels: a[1]}, Images{Inputs: a[2], Labels: a[3]}, nil
-	}
-	var paths []string
-	for _, p := range pins[k.Name] {
-		path, err := k.sound(p, dir)
-		if err != nil {
-			return train, test, err
-		}
-		paths = append(paths, path)
-	}
-	last := len(paths) - 1 // it holds the test images
-	train.Names, test.Names = c.Names, c.Names
-	if train.Inputs, train.Labels, err = c.Read(paths[:last]...); err == nil {
-		test.Inputs, test.Labels, err = c.Read(paths[last])
-	}
-	return train, test, err
-}
-
 // ErrUnknown is the error for a name that is not in List.
 var ErrUnknown = errors.New("unknown data set")
 

@@ -1,4 +1,4 @@
-package data
+package sets
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // put4 writes four small files of MNIST's form, pins them, and returns a function that loads them.
@@ -24,16 +25,19 @@ func put4(t *testing.T, dir string) (files [4]string, load func() error) {
 	} {
 		pins["mnist"][i] = text("mnist/"+mnistFiles[i], string(raw))
 		files[i] = filepath.Join(dir, "mnist", mnistFiles[i])
-		if err := os.WriteFile(files[i], gzipped(t, raw), 0o666); err != nil {
+		if err := os.WriteFile(files[i], testkit.Gzipped(t, raw), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return files, func() error {
-		k, err := find("mnist")
+		k, err := Find("mnist")
 		if err != nil {
 			return err
 		}
-		_, _, err = k.mnist(dir, 2, 1)
+		few := *k.Pictures
+		few.Train, few.Test = 2, 1
+		k.Pictures = &few
+		_, _, err = k.Images(dir)
 		return err
 	}
 }
@@ -41,7 +45,7 @@ func put4(t *testing.T, dir string) (files [4]string, load func() error) {
 // spoil changes the last label of a file and keeps its size.
 func spoil(t *testing.T, file string, at time.Time) {
 	t.Helper()
-	if err := errors.Join(os.WriteFile(file, gzipped(t, []byte{0, 0, 8, 1, 0, 0, 0, 2, 7, 9}), 0o666), os.Chtimes(file, at, at)); err != nil {
+	if err := errors.Join(os.WriteFile(file, testkit.Gzipped(t, []byte{0, 0, 8, 1, 0, 0, 0, 2, 7, 9}), 0o666), os.Chtimes(file, at, at)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -143,13 +147,20 @@ func TestLoadWithoutList(t *testing.T) {
 // TestLoadComparesTables: a table counts by its cells, each time.
 func TestLoadComparesTables(t *testing.T) {
 	dir := t.TempDir()
-	putPima(t, dir)
+	small(t, "pima", []pin{{file: "uci/pima.csv", sum: sumOf([]byte("glucose,diabetes\n1,1\n2,1\n"))}}, nil)
+	if err := os.Mkdir(filepath.Join(dir, "uci"), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	load := func(text string) error {
 		file := filepath.Join(dir, "uci", "pima.csv")
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Load("pima", dir)
+		k, err := Find("pima")
+		if err != nil {
+			return err
+		}
+		_, err = k.Table(dir)
 		return err
 	}
 	if err := load("glucose;diabetes\r\n1.0;1\r\n2;1e0\r\n"); err != nil {

@@ -1,4 +1,4 @@
-package data
+package sets
 
 import (
 	"archive/tar"
@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/fetch"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 func sumOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
@@ -70,7 +71,7 @@ func client(c fetch.Client) func(context.Context, Remote, string) error {
 func text(file, s string) pin { return pin{file: file, size: int64(len(s)), sum: sumOf([]byte(s))} }
 
 func TestFetchFiles(t *testing.T) {
-	packed := map[string][]byte{"/a.gz": gzipped(t, []byte("one")), "/b.gz": gzipped(t, []byte("two"))}
+	packed := map[string][]byte{"/a.gz": testkit.Gzipped(t, []byte("one")), "/b.gz": testkit.Gzipped(t, []byte("two"))}
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Path)
@@ -110,7 +111,7 @@ func TestFetchFiles(t *testing.T) {
 		}
 	}
 	// What is there and right stays, however it is packed.
-	if err := os.WriteFile(a.File, []byte(gzipped(t, []byte("one"))), 0o666); err != nil {
+	if err := os.WriteFile(a.File, []byte(testkit.Gzipped(t, []byte("one"))), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, "mnist", "b.gz")); err != nil {
@@ -181,7 +182,7 @@ func TestFetchArchive(t *testing.T) {
 		{name: "a file is too long", archive: tarball(t, member{"batches/one.bin", tar.TypeReg, "onetwo"}), err: "cifar10/one.bin: wrong content: not 3 bytes", asked: true},
 		{name: "a file is another", archive: tarball(t, member{"batches/one.bin", tar.TypeReg, "eno"}), err: "cifar10/one.bin: wrong content: SHA-256 " + sumOf([]byte("eno")), asked: true},
 		{name: "no archive", archive: []byte("hello"), err: "damaged gzip", asked: true},
-		{name: "gzip of no archive", archive: gzipped(t, []byte("hello")), err: "ends early", asked: true},
+		{name: "gzip of no archive", archive: testkit.Gzipped(t, []byte("hello")), err: "ends early", asked: true},
 		{name: "truncated", archive: tarball(t, good...)[:100], err: "ends early", asked: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -288,7 +289,11 @@ func TestFetchFollowsNoLink(t *testing.T) {
 
 // A damaged archive of an earlier Fetch fails again every time: the error says to delete it.
 func TestFetchDamagedArchive(t *testing.T) {
-	long := strings.Join(numbers(1000), "")
+	var digits strings.Builder
+	for i := range 1000 {
+		fmt.Fprint(&digits, i)
+	}
+	long := digits.String()
 	whole := tarball(t, member{"batches/one.bin", tar.TypeReg, long})
 	for at := range 40 {
 		cut, flipped := whole[:at*len(whole)/40], slices.Clone(whole)

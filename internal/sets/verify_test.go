@@ -1,4 +1,4 @@
-package data
+package sets
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // Every known set is pinned, and what the program holds is as its pins say.
@@ -17,7 +19,7 @@ func TestPins(t *testing.T) {
 	var names []string
 	for _, k := range known() {
 		names = append(names, k.Name)
-		if k.BuiltIn != (k.Files == nil) || k.Target != "" != (k.load == nil) {
+		if k.BuiltIn != (k.Files == nil) || (k.Target != "" || k.Scaled != "") == (k.Pictures != nil) {
 			t.Errorf("%+v", k)
 		}
 		for _, p := range pins[k.Name] {
@@ -48,55 +50,6 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// The tables within the program are what they should be: rows, columns, target, and some facts known of them.
-func TestTables(t *testing.T) {
-	for _, c := range []struct {
-		name             string
-		rows, cols       int
-		target           string
-		low, high, total float64 // of the target
-	}{
-		{"concrete", 1030, 9, "compressive_strength", 2.33, 82.60, 36892.50},
-		{"wine-red", 1599, 12, "quality", 3, 8, 9012},
-		{"wine-white", 4898, 12, "quality", 3, 9, 28790},
-		{"yacht", 308, 7, "residuary_resistance", 0.01, 62.42, 3232.57},
-	} {
-		if !Tabular(c.name) {
-			t.Errorf("%s is not a table", c.name)
-		}
-		table, target, err := LoadTable(c.name, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, err := table.Column(target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var y []float64
-		sum := 0.0
-		for i := range table.Rows() {
-			y = append(y, table.Values[i*table.Cols+j])
-			sum += y[i]
-		}
-		if table.Name != c.name || table.Rows() != c.rows || table.Cols != c.cols || target != c.target || slices.Min(y) != c.low || slices.Max(y) != c.high || sum-c.total > 0.01 || c.total-sum > 0.01 {
-			t.Errorf("%s: %s, %d × %d, target %s from %v to %v, in all %v", c.name, table.Name, table.Rows(), table.Cols, target, slices.Min(y), slices.Max(y), sum)
-		}
-		p, err := Load(c.name, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.Train.Len() != c.rows || p.Train.Features() != c.cols-1 || p.Train.Outputs != 1 || p.Whole {
-			t.Errorf("%s: Load gives %d × %d", c.name, p.Train.Len(), p.Train.Features())
-		}
-	}
-	if Tabular("mnist7") || Tabular("pima") || Tabular("nothing") {
-		t.Error("no tables are said to be tables")
-	}
-	if _, _, err := LoadTable("mnist7", ""); err == nil || !strings.Contains(err.Error(), "not a table") {
-		t.Error(err)
-	}
-}
-
 // What counts is what a file holds, and everything else is said with its place.
 func TestVerify(t *testing.T) {
 	small(t, "mnist", []pin{text("mnist/x.gz", "hello")}, nil)
@@ -123,7 +76,7 @@ func TestVerify(t *testing.T) {
 	}
 	expect("mnist", "", Missing, "")
 	expect("mnist", dir, Missing, "")
-	put("mnist/x.gz", gzipped(t, []byte("hello")))
+	put("mnist/x.gz", testkit.Gzipped(t, []byte("hello")))
 	expect("mnist", dir, OK, "")
 	var poorly bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&poorly, gzip.NoCompression)
@@ -132,11 +85,11 @@ func TestVerify(t *testing.T) {
 	z.Close()
 	put("mnist/x.gz", poorly.Bytes())
 	expect("mnist", dir, OK, "")
-	put("mnist/x.gz", gzipped(t, []byte("hallo")))
+	put("mnist/x.gz", testkit.Gzipped(t, []byte("hallo")))
 	expect("mnist", dir, Wrong, "SHA-256 d3751d33f9cd5049c4af2b462735457e4d3baf130bcbb87f389e349fbaeb20b9, want 2cf24dba")
-	put("mnist/x.gz", gzipped(t, []byte("hello!")))
+	put("mnist/x.gz", testkit.Gzipped(t, []byte("hello!")))
 	expect("mnist", dir, Wrong, "more than 5 bytes")
-	put("mnist/x.gz", gzipped(t, []byte("hell")))
+	put("mnist/x.gz", testkit.Gzipped(t, []byte("hell")))
 	expect("mnist", dir, Wrong, "4 bytes, want 5")
 	put("mnist/x.gz", []byte("hello"))
 	expect("mnist", dir, Wrong, "damaged gzip")
@@ -178,11 +131,11 @@ func TestVerifyData(t *testing.T) {
 	if dir == "" {
 		t.Skip("STARLING_DATA is not set: skips the comparison of its files with what is known of them")
 	}
-	sets := []string{"california", "fashion-mnist", "mnist", "naval", "pima"}
+	names := []string{"california", "fashion-mnist", "mnist", "naval", "pima"}
 	if testing.Short() {
-		sets = []string{"california", "naval", "pima"}
+		names = []string{"california", "naval", "pima"}
 	}
-	for _, set := range sets {
+	for _, set := range names {
 		list, err := Verify(set, dir)
 		if err != nil {
 			t.Fatal(err)
@@ -192,15 +145,5 @@ func TestVerifyData(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 		}
-	}
-	table, target, err := LoadTable("naval", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if table.Rows() != 11934 || table.Cols != 17 || target != "turbine_decay" || slices.Contains(table.Header, "compressor_decay") {
-		t.Errorf("naval: %d × %d, %q", table.Rows(), table.Cols, table.Header)
-	}
-	if table.Values[0] != 1.138 || table.Values[16] != 0.975 || table.Values[17*11933+16] != 1 {
-		t.Errorf("naval: first row %v, last %v", table.Values[:17], table.Values[17*11933:])
 	}
 }
