@@ -9,7 +9,6 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/finding"
-	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/internal/tables"
 )
@@ -201,15 +200,6 @@ func (s Settings) withMend(t *Table, err error) error {
 		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
 	}
 	return err
-}
-
-// readExamples reads a table of examples, of which there must be one.
-func readExamples(path string, o CSV) (*Table, error) {
-	t, err := formats.ReadCSV(path, o)
-	if err == nil && t.Rows() == 0 {
-		return nil, fmt.Errorf("%s: the table has no rows: add rows, or name another file", t.Name)
-	}
-	return t, err
 }
 
 // load reads the table that the settings name. A column that it lacks is a fault of the settings.

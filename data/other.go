@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/sets"
 )
@@ -137,41 +136,6 @@ func (p *Problem) readGroup(name, dir string) (Group, error) {
 	}
 	g.Set, err = s.Standardise(withoutTargets(name, set))
 	return g, err
-}
-
-// readInputs reads a file of inputs without targets, NPY, IDX or CSV.
-func (p *Problem) readInputs(name, file string) (*Set, error) {
-	array, err := formats.IsArray(file)
-	if err != nil {
-		return nil, err
-	}
-	if array {
-		a, err := readArray(file)
-		if err != nil {
-			return nil, err
-		}
-		return p.Schema.Examples(name, a)
-	}
-	t, err := p.readTable(file, p.Schema.CSVToPredict(""))
-	if err != nil {
-		return nil, err
-	}
-	return p.Schema.Set(name, t, nil, false)
-}
-
-// readTable reads another table than that of the training examples, and notes how it differs from that one: once, also if it is the
-// file of two parts.
-func (p *Problem) readTable(file string, o CSV) (*Table, error) {
-	t, err := readExamples(file, o)
-	if err != nil {
-		return nil, err
-	}
-	for _, note := range t.Notes(file, t.Rows()) {
-		if !slices.ContainsFunc(p.Noted, func(n finding.Finding) bool { return n.Words() == note.Words() }) {
-			p.Noted = append(p.Noted, note)
-		}
-	}
-	return t, nil
 }
 
 // unknownOrMissing is the error for a name that is neither a known set nor a file. It lists the known sets.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/internal/tables"
 )
 
@@ -263,4 +264,43 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 		}
 	}
 	return labels, nil
+}
+
+// unknown is the error for a word that is none of a column's categories.
+func (s *Schema) unknown(text string, categories []string) error {
+	mend := ": write"
+	if hint := spelling.Suggest(text, categories); hint != "" {
+		mend = hint + " Write"
+	}
+	return fmt.Errorf("%s is no category that the training rows have (%s)%s one of them, or train with data.csv.other: zeros, which takes a new word for no category",
+		cells.Quote([]byte(text)), cells.QuoteSome(categories), mend)
+}
+
+// numberings returns, for each feature that is a column of words, the number of the category of each word of the table's column,
+// len(Categories) for a word that is none. It is nil for other columns, and where the table's reader knew the categories. A table that has a
+// number in such a column is an error.
+func (s *Schema) numberings(t *Table, rows []int32, columns []int, expand []*Expansion) ([][]int, error) {
+	numberings := make([][]int, len(columns))
+	for k, e := range expand {
+		if e == nil || e.Categories == nil {
+			continue
+		}
+		words := t.Words(columns[k])
+		if len(words) > 0 && len(words) == len(e.Categories) && &words[0] == &e.Categories[0] {
+			continue
+		}
+		if words == nil {
+			for _, i := range rows {
+				if v := t.Values[int(i)*t.Cols+columns[k]]; v == v {
+					return nil, fmt.Errorf("%s: line %d, %s: %s is a number, where the run's table has words: %s", t.Name, t.Line(int(i)), t.Title(columns[k]),
+						strconv.FormatFloat(v, 'g', -1, 64), cells.QuoteSome(e.Categories))
+				}
+			}
+		}
+		numberings[k] = make([]int, len(words))
+		for n, w := range words {
+			numberings[k][n] = tables.Category(e.Categories, w)
+		}
+	}
+	return numberings, nil
 }

@@ -225,3 +225,54 @@ func feature(expand []*Expansion, k int) int {
 	}
 	return k
 }
+
+// expansion returns the expansion of a column; nil: it is one number.
+func (s *Schema) expansion(column string) *Expansion {
+	for i := range s.Expand {
+		if s.Expand[i].Column == column {
+			return &s.Expand[i]
+		}
+	}
+	return nil
+}
+
+// expansions returns those of all features, nil where there is none; nil if there is none at all.
+func (s *Schema) expansions() []*Expansion {
+	if s.Expand == nil {
+		return nil
+	}
+	features := s.Features()
+	all := make([]*Expansion, len(features))
+	for k, c := range features {
+		all[k] = s.expansion(c)
+	}
+	return all
+}
+
+// InputNames returns the names of the inputs that a table's columns become, without an intercept; nil for arrays.
+func (s *Schema) InputNames() (names []string) {
+	for _, c := range s.Features() {
+		e := s.expansion(c)
+		if e == nil {
+			e = &Expansion{Column: c}
+		}
+		names = e.names(names)
+	}
+	return names
+}
+
+// Cells returns the cells of a table's inputs in the order of Features, of an example's inputs without an intercept and in the units
+// of the file: numbers as number writes those of an input, words, or nothing where a value is missing.
+func (s *Schema) Cells(x []float64, number func(input int) string) (texts []string) {
+	at := 0
+	for _, c := range s.Features() {
+		e := s.expansion(c)
+		if e == nil {
+			e = &Expansion{Column: c}
+		}
+		first := at
+		at += e.width()
+		texts = append(texts, e.text(x[first:at], func(k int) string { return number(first + k) }))
+	}
+	return texts
+}

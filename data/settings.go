@@ -46,24 +46,6 @@ type Arrays struct {
 // GroupFile is a named file of inputs without targets; {noise: noise.npy} in a config.
 type GroupFile struct{ Name, File string }
 
-// FieldError is a fault of the settings that is found in the examples, such as a target column that the file lacks.
-type FieldError struct {
-	Field   string // relative to the settings, dotted, by names in YAML; empty: the fault is of an argument, not of the settings
-	Message string
-}
-
-func (e *FieldError) Error() string {
-	if e.Field == "" {
-		return e.Message
-	}
-	return "data." + e.Field + ": " + e.Message
-}
-
-// fieldError makes a FieldError.
-func fieldError(field, format string, args ...any) error {
-	return &FieldError{field, fmt.Sprintf(format, args...)}
-}
-
 // DefaultsFor fills in defaults. The default of Standardise depends on whether the task is a regression, which these settings
 // do not hold.
 func (s *Settings) DefaultsFor(regression bool) {
@@ -182,4 +164,34 @@ func (s Settings) checkGroups(f *config.Faults) {
 			check(g.Name, false)
 		}
 	}
+}
+
+// checkSplit checks the division with the other settings. Of examples in a program's memory, of which a config says nothing,
+// the parts may be unknown.
+func (s Settings) checkSplit(f *config.Faults) {
+	p := s.Split
+	if p == nil {
+		return
+	}
+	validate, test := s.own()
+	if k, err := sets.Find(s.Set); err == nil && k.Whole {
+		f.Add("split", "%s is always whole: leave split out", s.Set)
+		return
+	}
+	if s.Whole {
+		f.Conflict([]string{"split", "whole"}, "split divides the examples, and whole keeps them together: leave one of them out")
+	}
+	f.If(validate && p.Validate != 0, "split.validate", ownPart, "validation")
+	f.If(test && p.Test != 0, "split.test", ownPart, "test")
+	f.If(test && p.TestRows != "", "split.test_rows", ownPart, "test")
+	sum, terms := 0.0, []string{}
+	for _, share := range p.shares() {
+		switch {
+		case share.value != 0:
+			sum, terms = sum+share.value, append(terms, fmt.Sprintf("%s %v", share.name, share.value))
+		case p.TestRows == "" && !(s.Memory != nil && s.Memory.Train == nil) && (share.name == "validate" && !validate || share.name == "test" && !test):
+			sum, terms = sum+tenth, append(terms, fmt.Sprintf("%s %v (where no share is given)", share.name, tenth))
+		}
+	}
+	f.If(sum > 1+roundings, "split", "the shares add up to more than 1: %s", strings.Join(terms, ", "))
 }

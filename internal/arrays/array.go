@@ -6,6 +6,8 @@ package arrays
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"reflect"
 	"slices"
 )
@@ -219,4 +221,25 @@ func (a *Array) Plain() any {
 // ChannelsLast reports whether an example's inputs [channels, height, width] look like an image whose channels come last.
 func ChannelsLast(shape []int) bool {
 	return len(shape) == 3 && shape[0] == shape[1] && shape[0] != 1 && shape[0] != shape[2] && slices.Contains([]int{1, 3, 4}, shape[2])
+}
+
+// count returns the number of values, or an error if the machine cannot address them. The other dimensions of an empty array
+// are checked, too, since readers of a part of it multiply them.
+func count(shape []int, size int) (int, error) {
+	n, empty := uint64(size), false
+	for _, d := range shape {
+		if d == 0 {
+			empty = true
+			continue
+		}
+		hi, lo := bits.Mul64(n, uint64(d))
+		if hi != 0 || lo > math.MaxInt {
+			return 0, fmt.Errorf("shape %v: more values than a machine can address", shape)
+		}
+		n = lo
+	}
+	if empty {
+		return 0, nil
+	}
+	return int(n) / size, nil
 }

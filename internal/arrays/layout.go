@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/packed"
@@ -53,27 +52,6 @@ func (l *Layout) needs(err error) error {
 	}
 	n, _ := count(l.Shape, 1)
 	return fmt.Errorf("%w; shape %v of %s needs %s bytes of values", err, l.Shape, l.DType, numeral.Count(n*elements[l.DType].size))
-}
-
-// count returns the number of values, or an error if the machine cannot address them. The other dimensions of an empty array
-// are checked, too, since readers of a part of it multiply them.
-func count(shape []int, size int) (int, error) {
-	n, empty := uint64(size), false
-	for _, d := range shape {
-		if d == 0 {
-			empty = true
-			continue
-		}
-		hi, lo := bits.Mul64(n, uint64(d))
-		if hi != 0 || lo > math.MaxInt {
-			return 0, fmt.Errorf("shape %v: more values than a machine can address", shape)
-		}
-		n = lo
-	}
-	if empty {
-		return 0, nil
-	}
-	return int(n) / size, nil
 }
 
 // check compares the size that the header announces with that of the file, and returns the number of values.

@@ -1,9 +1,13 @@
 package tables
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/config"
 )
 
@@ -117,4 +121,51 @@ func (o CSV) Check(f *config.Faults) {
 	if o.Missing != "" {
 		f.OneOf("missing", o.Missing, "refuse", MissingIndicator)
 	}
+}
+
+// CheckDelimiter returns an error unless d is "whitespace" or one ASCII character that numbers and quotes do not use.
+func CheckDelimiter(d string) error {
+	if d == "whitespace" {
+		return nil
+	}
+	if len(d) != 1 || d[0] >= utf8.RuneSelf || cells.IsNumberByte(d[0]) || strings.ContainsAny(d, "\"\r\n") {
+		return fmt.Errorf("delimiter %q: want one ASCII character that numbers do not use, or whitespace", d)
+	}
+	return nil
+}
+
+// named reports whether the first record of a table names its columns. One that names a column of the run does, also if another name
+// is a number, as of a year: taken for a row, it would put each column in the place of another one.
+func (o CSV) named(first []cells.Cell) bool {
+	switch {
+	case o.Header != nil:
+		return *o.Header
+	case o.run != nil && slices.ContainsFunc(first, func(c cells.Cell) bool { return o.run.Names(c.Text) }):
+		return true
+	}
+	return looksLikeHeader(first)
+}
+
+// uncut reports whether the first record of a text, as a whole, names a column of the run. A file of that column alone is not to be cut
+// at blanks within the name.
+func (o CSV) uncut(head []byte) bool {
+	if o.run == nil {
+		return false
+	}
+	first, ok, err := cells.NewReader(bytes.NewReader(head), ",", cells.GuessBytes, cells.Window).Record()
+	return ok && err == nil && len(first) == 1 && o.run.Names(first[0].Text)
+}
+
+func looksLikeHeader(rec []cells.Cell) bool {
+	words := false
+	for _, c := range rec {
+		if len(c.Text) == 0 {
+			continue
+		}
+		if _, err := cells.Number(c.Text); err == nil {
+			return false
+		}
+		words = true
+	}
+	return words
 }

@@ -71,17 +71,6 @@ func byteOrderMark(b []byte) int {
 	return 0
 }
 
-// CheckDelimiter returns an error unless d is "whitespace" or one ASCII character that numbers and quotes do not use.
-func CheckDelimiter(d string) error {
-	if d == "whitespace" {
-		return nil
-	}
-	if len(d) != 1 || d[0] >= utf8.RuneSelf || cells.IsNumberByte(d[0]) || strings.ContainsAny(d, "\"\r\n") {
-		return fmt.Errorf("delimiter %q: want one ASCII character that numbers do not use, or whitespace", d)
-	}
-	return nil
-}
-
 // Table reads the text as one table. A first pass counts lines, so that there is room for all values at once: an array that
 // grew would be in memory twice.
 func (f *File) Table() (t *Table, err error) {

@@ -138,45 +138,6 @@ func (t *Table) leaveOut(columns []int) {
 	}
 }
 
-// CellError says that a cell which should be a number holds a text.
-type CellError struct {
-	Line   int    // of the file, from 1
-	Name   string // of the column, or without a header its number from 1
-	Column string // as an error shows it
-	Text   string // of the cell, as an error shows it
-	// Missing says that other programs write this text for a missing value.
-	Missing bool
-	Number  int  // the line of a number in a column that could hold words instead; 0: none
-	Date    bool // the text is a date
-}
-
-func (e *CellError) Error() string {
-	hint := ""
-	switch {
-	case e.Missing:
-		hint = " (a missing value is an empty cell or nan)"
-	case e.Date:
-		hint = " but a date: write a number in its place, such as the days since the first one, the month or the weekday"
-	case e.Number > 0:
-		hint = fmt.Sprintf(", and line %d has one: a column holds either numbers or words", e.Number)
-	}
-	return fmt.Sprintf("line %d, %s: %s is not a number%s", e.Line, e.Column, e.Text, hint)
-}
-
-// ColumnError says that a table has no column of a name.
-type ColumnError struct {
-	Name   string
-	Cols   int
-	Header []string // of the table; nil if it has none
-}
-
-func (e *ColumnError) Error() string {
-	if e.Header == nil {
-		return fmt.Sprintf("no column %q: the table has no header, so columns are 1 to %d", e.Name, e.Cols)
-	}
-	return fmt.Sprintf("no column %q among %s", e.Name, cells.QuoteSome(e.Header))
-}
-
 // Without returns the table without some columns, by name. A name that is not there is an error.
 func (t *Table) Without(names []string) (*Table, error) {
 	for _, name := range names {
@@ -205,13 +166,6 @@ func (t *Table) All() []int32 {
 		all[i] = int32(i)
 	}
 	return all
-}
-
-// NamesError says that a column which should hold numbers holds names.
-type NamesError struct{ File, Column, Example string }
-
-func (e *NamesError) Error() string {
-	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, cells.Quote([]byte(e.Example)))
 }
 
 // CountsRows reports whether column j was left out because it counts the rows.

@@ -12,13 +12,6 @@ import (
 	"github.com/starling-smc/starling/internal/cells"
 )
 
-const (
-	// maxNames bounds the different names in a target column, each of which takes many times its size in the text.
-	maxNames = 1 << 16
-	// MaxCategories bounds the different words of a column, each of which becomes an input of the network.
-	MaxCategories = 1000
-)
-
 // dictionary holds the words of a table's columns while the table is read.
 type dictionary struct {
 	target  bool           // the cells of the target are names, whatever they look like
@@ -68,15 +61,8 @@ func (d *dictionary) take(j int, categories []string, other bool) {
 	d.columns[j] = w
 }
 
-var (
-	errManyWords = fmt.Errorf("more than %d different words: write fewer categories", MaxCategories)
-	errNewWord   = errors.New("changed while it was read")
-)
-
-// manyWords says that a column holds more words than can be categories.
-type manyWords struct{ column string }
-
-func (e *manyWords) Error() string { return errManyWords.Error() }
+// errNewWord says that a column holds a word which it had not when it was read before.
+var errNewWord = errors.New("changed while it was read")
 
 // number is the number of the word in a cell: NaN if the cell is missing. keep: the words are categories, however many they are. An error
 // has no place.
@@ -189,67 +175,6 @@ func inOrder(names map[string]int32) []string {
 	return sorted
 }
 
-// complete ends the reading of words: it puts the words of all columns in order, and leaves out the columns of which no two words
-// are the same and that have too many.
-func (t *Table) complete(d *dictionary) error {
-	for j := range t.Cols {
-		w := d.columns[j]
-		switch {
-		case w == nil || w.names != nil:
-		case w.all == nil:
-			w.complete()
-		case w.distinct():
-			t.leaveOut([]int{j})
-			t.counts = append(t.counts, j)
-		default:
-			return fmt.Errorf("%s: %w", t.Title(j), &manyWords{t.ColumnName(j)})
-		}
-	}
-	t.nameWords(d)
-	return nil
-}
-
-// nameWords gives a table the words of its columns. One in which all cells are missing has none.
-func (t *Table) nameWords(d *dictionary) {
-	for j, w := range d.columns {
-		if len(w.names) == 0 {
-			continue
-		}
-		if t.Names == nil {
-			t.Names = make([][]string, t.Cols)
-		}
-		t.Names[j] = w.names
-	}
-}
-
-// sortNames completes the words, and renumbers those of each column. They were numbered in the order of the rows; the new numbers
-// are places in sorted order, which do not depend on the order of the rows.
-func (t *Table) sortNames(d *dictionary) error {
-	came := map[int][]string{} // the words of each column by their first numbers
-	for j, w := range d.columns {
-		if w.names != nil {
-			continue
-		}
-		came[j] = make([]string, len(w.ids))
-		for n, id := range w.ids {
-			came[j][id] = n
-		}
-	}
-	if err := t.complete(d); err != nil {
-		return err
-	}
-	for j, words := range came {
-		for i := j; i < len(t.Values); i += t.Cols {
-			if v := t.Values[i]; t.Left(j) {
-				t.Values[i] = math.NaN()
-			} else if v == v {
-				t.Values[i] = float64(d.columns[j].ids[words[int(v)]])
-			}
-		}
-	}
-	return nil
-}
-
 // hash is a hash that is the same in every run.
 func hash(word string) uint64 {
 	h := fnv.New64a()
@@ -266,25 +191,3 @@ func isMissing(text string) bool { return slices.Contains(forMissing, strings.To
 // standsForMissing reports whether a text in a column of numbers may stand for a missing value. None, which Python writes, is a word
 // among words.
 func standsForMissing(text string) bool { return isMissing(text) || strings.EqualFold(text, "none") }
-
-// CompleteTarget refuses a word of the target, column j, that stands for a missing value and is not the name of a class that is known. A
-// minus is a word beside a plus.
-func (t *Table) CompleteTarget(j int, classes bool, known []string) error {
-	words := t.Words(j)
-	if slices.Contains(words, "+") || slices.Contains(known, "+") {
-		known = append(slices.Clone(known), "-")
-	}
-	missing := func(v float64) bool { return isMissing(words[int(v)]) && !slices.Contains(known, words[int(v)]) }
-	for i := 0; words != nil && i < t.Rows(); i++ {
-		v := t.Values[i*t.Cols+j]
-		if v != v || !missing(v) {
-			continue
-		}
-		mend := "fill it or remove the row"
-		if classes {
-			mend = "fill it, remove the row, or write another word if it is a class"
-		}
-		return fmt.Errorf("%s: line %d, %s: %s stands for a missing value: %s", t.Name, t.Line(i), t.Title(j), cells.Quote([]byte(words[int(v)])), mend)
-	}
-	return nil
-}
