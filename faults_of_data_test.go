@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/testkit"
 )
 
@@ -37,7 +37,7 @@ method: {smc: {particles: 3}}
 	notes, zeros, gaps := filepath.Join(dir, "notes.csv"), filepath.Join(dir, "zeros.npy"), filepath.Join(dir, "gaps.npy")
 	save(t, notes, []byte("a,a note,b,y\n1,7,2,yes\n2,x,NA,yes\n"+strings.Repeat("3,x,4,yes\n4,x,4,yes\n", 5)))
 	labels := func(file string, of func(i int) byte) {
-		raw := bytes.Replace(data.NPYHeader([]int{1000, 1}), []byte("<f8"), []byte("|u1"), 1)
+		raw := bytes.Replace(arrays.NPYHeader([]int{1000, 1}), []byte("<f8"), []byte("|u1"), 1)
 		for i := range 1000 {
 			raw = append(raw, of(i))
 		}

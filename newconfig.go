@@ -24,7 +24,7 @@ func NewConfig(table data.CSV) ([]byte, error) {
 		var none Spec
 		return nil, none.Error(faults.All()...)
 	}
-	look, err := table.Look()
+	look, err := data.LookAt(table)
 	if err != nil {
 		return nil, readFault(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/arrays"
 )
 
 // NewSet makes a set for classification of inputs [n, …] and labels [n] or [n, 1]. Images of shape [n, h, w] get one channel.
@@ -28,11 +30,6 @@ func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	return s, nil
 }
 
-// channelsLast reports whether an example's inputs [channels, height, width] look like an image whose channels come last.
-func channelsLast(shape []int) bool {
-	return len(shape) == 3 && shape[0] == shape[1] && shape[0] != 1 && shape[0] != shape[2] && slices.Contains([]int{1, 3, 4}, shape[2])
-}
-
 // labelsOf returns the labels [n] or [n, 1] of inputs [n, …].
 func labelsOf(inputs, labels *Array) ([]int32, error) {
 	n, k := inputs.Shape[0], labels.Shape
@@ -52,7 +49,7 @@ func NewValues(name string, inputs, targets *Array) (*Set, error) {
 	if s.Outputs, err = outputsOf(inputs, targets); err != nil {
 		return nil, err
 	}
-	if s.Values, err = targets.finite("target", s.Outputs); err != nil {
+	if s.Values, err = finite(targets, "target", s.Outputs); err != nil {
 		return nil, err
 	}
 	return s, s.Check()
@@ -72,7 +69,7 @@ func outputsOf(inputs, targets *Array) (int, error) {
 
 // NewInputs makes a set of inputs, as NewSet, without targets.
 func NewInputs(name string, inputs *Array) (*Set, error) {
-	shape, err := inputs.example()
+	shape, err := exampleOf(inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -80,16 +77,16 @@ func NewInputs(name string, inputs *Array) (*Set, error) {
 	switch v := inputs.Values.(type) {
 	case []uint8:
 		s.U8 = v
-	case []Float16, []BFloat16, []float32, []float64:
-		s.F32, err = inputs.finite("feature", s.Features())
+	case []arrays.Float16, []arrays.BFloat16, []float32, []float64:
+		s.F32, err = finite(inputs, "feature", s.Features())
 	default:
 		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32')), or to be standardised", inputs.Name, inputs.DType())
 	}
 	return s, err
 }
 
-// example returns the shape of one example of inputs [n, …] as a network takes it: images [n, h, w] get one channel.
-func (a *Array) example() ([]int, error) {
+// exampleOf returns the shape of one example of inputs [n, …] as a network takes it: images [n, h, w] get one channel.
+func exampleOf(a *Array) ([]int, error) {
 	if len(a.Shape) < 2 {
 		return nil, fmt.Errorf("%s: inputs of shape %v, want [examples, …]", a.Name, a.Shape)
 	}
@@ -104,7 +101,7 @@ func (a *Array) example() ([]int, error) {
 }
 
 // finite returns the values as float32 numbers. what names one of the width values of an example in errors.
-func (a *Array) finite(what string, width int) ([]float32, error) {
+func finite(a *Array, what string, width int) ([]float32, error) {
 	v := a.Float32s()
 	for i, x := range v {
 		if !(math.Abs(float64(x)) <= math.MaxFloat32) {

@@ -77,14 +77,30 @@ func TestNewValues(t *testing.T) {
 	}
 }
 
-func TestFloats(t *testing.T) {
-	for _, values := range []any{
-		[]bool{true, false}, []uint8{1, 0}, []uint16{1, 0}, []uint32{1, 0}, []uint64{1, 0}, []int8{1, 0}, []int16{1, 0}, []int32{1, 0}, []int64{1, 0},
-		[]Float16{0x3c00, 0}, []BFloat16{0x3f80, 0}, []float32{1, 0}, []float64{1, 0},
+func TestNewSet(t *testing.T) {
+	images := &Array{Name: "x", Shape: []int{2, 3, 1}, Values: []uint8{1, 2, 3, 4, 5, 6}}
+	labels := &Array{Name: "y", Shape: []int{2}, Values: []int8{0, 2}}
+	s, err := NewSet("s", images, labels, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Shape, []int{1, 3, 1}) || s.Classes != 3 || !slices.Equal(s.Labels, []int32{0, 2}) || s.Len() != 2 {
+		t.Errorf("%+v", s)
+	}
+	for want, c := range map[string][2]*Array{
+		"example 1, feature 0 is NaN": {{Name: "x", Shape: []int{2, 1}, Values: []float64{1, nan()}}, labels},
+		"x: inputs of type int32":     {{Name: "x", Shape: []int{2, 1}, Values: []int32{1, 2}}, labels},
+		"x: inputs of shape [2]":      {{Name: "x", Shape: []int{2}, Values: []uint8{1, 2}}, labels},
+		"y: labels of shape [3]":      {images, {Name: "y", Shape: []int{3}, Values: []uint8{1, 2, 3}}},
+		"y: labels of type float32":   {images, {Name: "y", Shape: []int{2}, Values: []float32{1, 2}}},
+		"example 1 has label -1":      {images, {Name: "y", Shape: []int{2}, Values: []int16{0, -1}}},
+		"no values":                   {{Name: "x", Shape: []int{2, 0, 4}, Values: []uint8{}}, labels},
 	} {
-		a := &Array{Values: values}
-		if !slices.Equal(a.Float64s(), []float64{1, 0}) || !slices.Equal(a.Float32s(), []float32{1, 0}) {
-			t.Errorf("%s: %v %v", a.DType(), a.Float64s(), a.Float32s())
+		if _, err := NewSet("s", c[0], c[1], 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+	if _, err := NewSet("s", images, labels, 2); err == nil {
+		t.Error("label 2 of 2 classes is accepted")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // TestUnits: a column of words is one of numbers with a unit if most of its words, and three at least, have the same texts around a number.
@@ -53,7 +55,7 @@ func TestColumnsOfNames(t *testing.T) {
 	for i := range 60 {
 		b.WriteString(cell(i) + "\n")
 	}
-	s := Settings{CSV: &CSV{File: put(t, t.TempDir(), "f.csv", b.String()), Target: "y", Other: otherZeros}}
+	s := Settings{CSV: &CSV{File: put(t, t.TempDir(), "f.csv", b.String()), Target: "y", Other: tables.OtherZeros}}
 	p := loaded(t, s, Need{})
 	var said []string
 	for _, f := range p.Findings() {
@@ -98,7 +100,7 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	if same, err := ReadCSV(put(t, dir, "same.csv", "x,y\n1,7\n5,7\n2,7\n9,7\n4,7\n"), CSV{}); err != nil || same.wholeFew(1) != 0 {
+	if same, err := ReadCSV(put(t, dir, "same.csv", "x,y\n1,7\n5,7\n2,7\n9,7\n4,7\n"), CSV{}); err != nil || same.Profile().Columns[1].Amounts() != 0 {
 		t.Errorf("the same value in all rows: %v", err)
 	}
 }
@@ -111,7 +113,7 @@ func TestEmptyColumns(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintf(&b, "%d,,7,%d,%d\n", i, i*i%17, i%2)
 	}
-	p := loaded(t, Settings{CSV: &CSV{File: put(t, t.TempDir(), "f.csv", b.String()), Target: "y", Missing: missingIndicator}}, Need{})
+	p := loaded(t, Settings{CSV: &CSV{File: put(t, t.TempDir(), "f.csv", b.String()), Target: "y", Missing: tables.MissingIndicator}}, Need{})
 	var said []string
 	for _, f := range p.Findings() {
 		said = append(said, f.Words())

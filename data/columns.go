@@ -1,14 +1,13 @@
 package data
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Columns says how the columns of a table become inputs and targets: every column but the target is an input, or several if it holds
@@ -44,10 +43,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if t.Cols == 1 {
 		return nil, fmt.Errorf("%s: the target is the only column, there are no inputs", t.Name)
 	}
-	empty, rows := make([]bool, t.Cols), allRows(t)
-	for j := range empty {
-		empty[j] = t.lacksAll(rows, j)
-	}
+	all, seen := t.Profile(), t.ProfileOf(train)
 	s := &Schema{Named: t.Header != nil, Intercept: c.Intercept, Columns: slices.Clone(t.Header)}
 	first := map[string]int{} // the column of each name
 	for j := range t.Cols {
@@ -56,7 +52,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			continue
 		}
 		k, twice := first[t.Header[j]]
-		if twice && !t.leftOut(j) && !(empty[j] && empty[k]) {
+		if twice && !t.Left(j) && !(all.Columns[j].Empty() && all.Columns[k].Empty()) {
 			return nil, fmt.Errorf("%s: columns %d and %d are both named %q: rename one of them", t.Name, k+1, j+1, cells.Clip(t.Header[j]))
 		}
 		if !twice {
@@ -64,24 +60,24 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 	}
 	s.Target = s.Columns[target]
-	var all []int
+	var there []int
 	for j := range t.Cols {
-		if !t.leftOut(j) {
-			all = append(all, j)
+		if !t.Left(j) {
+			there = append(there, j)
 		}
 	}
-	if err := t.finite(all, func(j int) bool { return j != target && (c.Missing || empty[j]) }); err != nil {
+	if err := t.Finite(there, func(j int) bool { return j != target && (c.Missing || all.Columns[j].Empty()) }); err != nil {
 		return nil, err
 	}
-	if err := t.completeTarget(target, c.Classes, nil); err != nil {
+	if err := t.CompleteTarget(target, c.Classes, nil); err != nil {
 		return nil, err
 	}
-	if t.words(target) != nil && !c.Classes {
-		return nil, &NamesError{t.Name, t.column(target), t.words(target)[0]}
+	if t.Words(target) != nil && !c.Classes {
+		return nil, &tables.NamesError{File: t.Name, Column: t.Title(target), Example: t.Words(target)[0]}
 	}
 	if s.Outputs = 1; c.Classes {
 		s.Outputs = 0
-		if s.Names, s.Classes, err = t.classes(target); err != nil {
+		if s.Names, s.Classes, err = t.Classes(target); err != nil {
 			return nil, err
 		}
 	}
@@ -89,22 +85,22 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	for j := range t.Cols {
 		switch {
 		case j == target:
-		case t.leftOut(j):
-			if s.LeftOut = append(s.LeftOut, s.Columns[j]); slices.Contains(t.counts, j) {
+		case t.Left(j):
+			if s.LeftOut = append(s.LeftOut, s.Columns[j]); t.CountsRows(j) {
 				s.Counted = append(s.Counted, s.Columns[j])
 			}
-		case constant(t, train, j):
-			if s.Dropped = append(s.Dropped, s.Columns[j]); t.lacksAll(train, j) {
+		case seen.Columns[j].Constant():
+			if s.Dropped = append(s.Dropped, s.Columns[j]); seen.Columns[j].Empty() {
 				s.Empty = append(s.Empty, s.Columns[j])
 				continue
 			}
 			if s.Constants == nil {
 				s.Constants = map[string]string{}
 			}
-			s.Constants[s.Columns[j]] = t.text(int(train[0]), j)
+			s.Constants[s.Columns[j]] = t.Text(int(train[0]), j)
 		default:
 			features = append(features, j)
-			if e := c.expansion(t, train, j); e != nil {
+			if e := expansionOf(t, j, &seen.Columns[j]); e != nil {
 				s.Expand = append(s.Expand, *e)
 			}
 		}
@@ -115,12 +111,12 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if features == nil {
 		none := t.Name + ": every column but the target is constant over the training rows or left out: there are no inputs"
 		if s.Counted != nil {
-			return nil, &ColumnFault{none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", ")", "keep", s.Counted[0]}
+			return nil, &tables.ColumnFault{Before: none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", After: ")", Setting: "keep", Column: s.Counted[0]}
 		}
 		return nil, errors.New(none)
 	}
 	if c.Zeros {
-		s.Other = otherZeros
+		s.Other = tables.OtherZeros
 	}
 	s.Shape = []int{len(s.InputNames())}
 	if c.Intercept {
@@ -132,11 +128,11 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 	}
 	unscaled := func(j int, standardise string) error {
-		return scaleFault(t.Name+": "+t.column(j), t.largest(train, j), standardise)
+		return scaleFault(t.Name+": "+t.Title(j), seen.Columns[j].Largest(), standardise)
 	}
 	if c.SD == 0 {
 		for _, j := range features {
-			if t.words(j) != nil {
+			if t.Words(j) != nil {
 				continue
 			}
 			if err := unscaled(j, "inputs"); err != nil {
@@ -153,53 +149,23 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	return s, unscaled(target, "both")
 }
 
-// expansion measures column j of a table on the training rows; nil: it is one number.
-func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
-	words := t.words(j)
-	e := &Expansion{Column: t.name(j), Missing: t.lacks(j)} // also in a row that does not train: it can be told from then on
-	if words == nil && !e.Missing {
+// expansionOf is what column j becomes, of which the training rows are seen; nil: it is one number. It may lack values where a row does that
+// does not train, too: it can be told from then on.
+func expansionOf(t *Table, j int, seen *tables.Column) *Expansion {
+	words := t.Words(j)
+	e := &Expansion{Column: t.ColumnName(j), Missing: t.Profile().Columns[j].Lacks(), Indicator: seen.Lacks()}
+	switch {
+	case words == nil && !e.Missing:
 		return nil
-	}
-	seen := make([]bool, len(words))
-	for _, i := range train {
-		v := t.Values[int(i)*t.Cols+j]
-		switch {
-		case v != v:
-			e.Indicator = true
-		case words != nil:
-			seen[int(v)] = true
-		}
+	case words == nil:
+		e.Mean = seen.Mean()
 	}
 	for k, name := range words {
-		if seen[k] {
+		if seen.Of[k] > 0 {
 			e.Categories = append(e.Categories, name)
 		}
 	}
-	if words == nil {
-		e.Mean = t.mean(train, j)
-	}
 	return e
-}
-
-// lacks reports whether a row lacks a value in column j.
-func (t *Table) lacks(j int) bool {
-	for k := j; k < len(t.Values); k += t.Cols {
-		if t.Values[k] != t.Values[k] {
-			return true
-		}
-	}
-	return false
-}
-
-// mean is the mean of column j over those of some rows that have a value.
-func (t *Table) mean(rows []int32, j int) float64 {
-	sum, n := 0.0, 0
-	for _, i := range rows {
-		if v := t.Values[int(i)*t.Cols+j]; v == v {
-			sum, n = sum+v, n+1
-		}
-	}
-	return sum / float64(n)
 }
 
 // fitInputs measures the training rows of a table, whose features are given, to standardise its inputs to standard deviation sd.
@@ -228,7 +194,7 @@ func (s *Schema) fitInputs(t *Table, train []int32, features []int, sd float64) 
 		}
 	})
 	if k := standard.undefined(); k >= 0 {
-		return fmt.Errorf("%s: %s: %s", t.Name, t.column(numbers[k]), tooSmall)
+		return fmt.Errorf("%s: %s: %s", t.Name, t.Title(numbers[k]), tooSmall)
 	}
 	n := len(s.InputNames())
 	s.Inputs = &Standard{Mean: make([]float64, n), SD: slices.Repeat([]float64{sd}, n), To: sd}
@@ -236,34 +202,6 @@ func (s *Schema) fitInputs(t *Table, train []int32, features []int, sd float64) 
 		s.Inputs.Mean[i], s.Inputs.SD[i] = standard.Mean[k], standard.SD[k]
 	}
 	return nil
-}
-
-// constant reports whether column j has the same value, or none, in all of some rows.
-func constant(t *Table, rows []int32, j int) bool {
-	first := math.NaN()
-	for n, i := range rows {
-		if n == 0 {
-			first = t.Values[int(i)*t.Cols+j]
-		}
-		if v := t.Values[int(i)*t.Cols+j]; v != first && !(v != v && first != first) {
-			return false
-		}
-	}
-	return true
-}
-
-// text is the value of a row in column j as text.
-func (t *Table) text(i, j int) string {
-	v := t.Values[i*t.Cols+j]
-	if words := t.words(j); words != nil {
-		return words[int(v)]
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// lacksAll reports whether column j has no value in some rows.
-func (t *Table) lacksAll(rows []int32, j int) bool {
-	return !slices.ContainsFunc(rows, func(i int32) bool { v := t.Values[int(i)*t.Cols+j]; return v == v })
 }
 
 // Sets makes one set of each list of rows, as Schema and Schema.Set do. The first list is the training part.
@@ -279,35 +217,4 @@ func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
 		}
 	}
 	return sets, s, nil
-}
-
-// classes finds the classes among the targets: the sorted names if the column holds names, else the numbers.
-func (t *Table) classes(j int) (names []string, classes int, err error) {
-	if names := t.words(j); names != nil {
-		return names, len(names), nil
-	}
-	var values []float64
-	for i := range t.Rows() {
-		v := t.Values[i*t.Cols+j]
-		if v != math.Trunc(v) {
-			return nil, 0, fmt.Errorf("%s: line %d, %s: %v is not a class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.column(j), v)
-		}
-		if math.Abs(v) >= tellsApart {
-			return nil, 0, fmt.Errorf("%s: line %d, %s: class %s: a float64 does not tell all integers from 2⁵³ apart: write such classes as names, with a letter before the number",
-				t.Name, t.Line(i), t.column(j), cmp.Or(t.large, strconv.FormatFloat(v, 'f', -1, 64)))
-		}
-		if k, ok := slices.BinarySearch(values, v); !ok {
-			if len(values) == maxNames {
-				return nil, 0, fmt.Errorf("%s: %s has more than %d different values: these are not classes (is this a regression?)", t.Name, t.column(j), maxNames)
-			}
-			values = slices.Insert(values, k, v)
-		}
-	}
-	if n := len(values); n > 0 && values[0] == 0 && values[n-1] == float64(n-1) {
-		return nil, n, nil
-	}
-	for _, v := range values {
-		names = append(names, strconv.FormatFloat(v, 'f', -1, 64))
-	}
-	return names, len(values), nil
 }

@@ -256,13 +256,13 @@ func TestColumnsWithoutValues(t *testing.T) {
 		if !slices.Equal(s.Dropped, want) || !slices.Equal(s.Empty, want) || len(s.Features()) != 2 {
 			t.Errorf("%q: dropped %q, empty %q", text, s.Dropped, s.Empty)
 		}
-		for _, o := range []CSV{s.CSV(), s.CSVToPredict("")} {
+		for k, o := range []CSV{s.CSV(), s.CSVToPredict("")} {
 			tab, err := DecodeCSV("g", []byte(text), o)
 			if err != nil {
 				t.Errorf("%q: %v", text, err)
 				continue
 			}
-			if set, err := s.Set("g", tab, nil, !o.inputs); err != nil || !slices.Equal(set.F32, []float32{1, 2, 2, 5, 3, 3}) {
+			if set, err := s.Set("g", tab, nil, k == 0); err != nil || !slices.Equal(set.F32, []float32{1, 2, 2, 5, 3, 3}) {
 				t.Errorf("%q: %+v, %v", text, set, err)
 			}
 		}
@@ -276,7 +276,7 @@ func TestColumnsWithoutValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (Columns{Target: "y", Classes: true}).Schema(tab, allRows(tab)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Columns{Target: "y", Classes: true}).Schema(tab, tab.All()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %s", text, err, want)
 		}
 	}

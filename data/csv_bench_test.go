@@ -74,7 +74,7 @@ func BenchmarkPredictCSV(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := Columns{Target: "y", Classes: true, SD: 1}.Schema(t, allRows(t))
+	s, err := Columns{Target: "y", Classes: true, SD: 1}.Schema(t, t.All())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,12 +3,17 @@ package data
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/arrays"
+	"github.com/starling-smc/starling/internal/formats"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // leave reads a training table without some columns and makes its schema, which goes through its file.
@@ -18,7 +23,7 @@ func leave(t *testing.T, text string, o CSV, c Columns) *Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Schema(tab, allRows(tab))
+	s, err := c.Schema(tab, tab.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +127,7 @@ func TestDropByNumber(t *testing.T) {
 }
 
 func TestDropRefuses(t *testing.T) {
-	var column *ColumnError
+	var column *tables.ColumnError
 	for name, want := range map[string]string{"c": `no column "c" among "a", "y"`, "y": "column 2 (y) is the target: it cannot be left out"} {
 		_, err := DecodeCSV("f", []byte("a,y\n1,2\n"), CSV{Target: "y", Drop: []string{name}})
 		if err == nil || !strings.Contains(err.Error(), want) || errors.As(err, &column) != (name == "c") {
@@ -133,7 +138,7 @@ func TestDropRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Columns{Target: "y"}).Schema(tab, allRows(tab)); err == nil || !strings.Contains(err.Error(), "left out") {
+	if _, err := (Columns{Target: "y"}).Schema(tab, tab.All()); err == nil || !strings.Contains(err.Error(), "left out") {
 		t.Error(err)
 	}
 	if _, err := DecodeSchema([]byte(`{"columns":["a","y"],"target":"y","left_out":["y"],"shape":[1]}`)); err == nil {
@@ -144,7 +149,7 @@ func TestDropRefuses(t *testing.T) {
 func TestCellError(t *testing.T) {
 	for cell, missing := range map[string]bool{"NA": true, "N/A": true, "null": true, "None": true, "?": true, "-": true, "2024-01-05": false, "me": false, "1e": false} {
 		_, err := DecodeCSV("f", []byte("a,b\n1,"+cell+"\n"), CSV{})
-		var e *CellError
+		var e *tables.CellError
 		if !errors.As(err, &e) || e.Line != 2 || e.Name != "b" || e.Missing != missing || strings.Contains(err.Error(), "nan") != missing {
 			t.Errorf("%s: %v, %+v", cell, err, e)
 		}
@@ -160,7 +165,7 @@ func TestChannelsLast(t *testing.T) {
 		{[]int{8, 8, 3}, true}, {[]int{28, 28, 1}, true},
 		{[]int{3, 8, 8}, false}, {[]int{3, 3, 3}, false}, {[]int{1, 1, 3}, false}, {[]int{8, 9, 3}, false}, {[]int{8, 8, 2}, false}, {[]int{8, 8}, false}, {nil, false},
 	} {
-		if got := channelsLast(c.shape); got != c.want {
+		if got := arrays.ChannelsLast(c.shape); got != c.want {
 			t.Errorf("%v: %v", c.shape, got)
 		}
 	}
@@ -185,10 +190,10 @@ func TestLabelColumn(t *testing.T) {
 // TestShowDrop: a large table is shown by its columns, and one that is left out as that.
 func TestShowDrop(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.csv")
-	if err := os.WriteFile(file, []byte("id,a\n"+strings.Repeat("x,1\n", MaxShown)), 0o666); err != nil {
+	if err := os.WriteFile(file, []byte("id,a\n"+strings.Repeat("x,1\n", formats.MaxShown)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Show(file, CSV{Drop: []string{"id"}})
+	d, err := formats.Show(file, CSV{Drop: []string{"id"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,11 +202,20 @@ func TestShowDrop(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 	file += ".npy"
-	if err := os.WriteFile(file, NPYHeader([]int{0}), 0o666); err != nil {
+	if err := os.WriteFile(file, arrays.NPYHeader([]int{0}), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var noCSV *NotCSVError
-	if _, err := Show(file, CSV{Drop: []string{"1"}}); !errors.As(err, &noCSV) {
+	var noCSV *formats.NotCSVError
+	if _, err := formats.Show(file, CSV{Drop: []string{"1"}}); !errors.As(err, &noCSV) {
 		t.Error(err)
 	}
+}
+
+// scanCSV reads a text in blocks.
+func scanCSV(name string, raw io.ReaderAt, size int, o CSV, rows int, fn func(*Table) error) error {
+	f, err := tables.Open(name, raw, size, o)
+	if err != nil {
+		return err
+	}
+	return f.Scan(rows, fn)
 }

@@ -3,7 +3,6 @@ package data
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 )
 
@@ -11,20 +10,20 @@ import (
 // labels below classes or, if classes is 0, values. Means and deviations, of the inputs if standardise and of the values too
 // if both, are measured in float64 on the numbers of the arrays, before anything is rounded to float32.
 func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise, both bool) (*Schema, error) {
-	shape, err := inputs.example()
+	shape, err := exampleOf(inputs)
 	if err != nil {
 		return nil, err
 	}
 	s, p := &Schema{Shape: shape, Classes: classes}, size(shape)
 	if standardise {
-		if err := inputs.checkFinite("feature", p, nil); err != nil {
+		if err := checkFinite(inputs, "feature", p, nil); err != nil {
 			return nil, err
 		}
-		s.Inputs = fitStandard(len(train), p, 1, func(i int, dst []float64) { inputs.input(int(train[i]), dst) })
+		s.Inputs = fitStandard(len(train), p, 1, func(i int, dst []float64) { input(inputs, int(train[i]), dst) })
 		if j := s.Inputs.undefined(); j >= 0 {
 			return nil, fmt.Errorf("%s: feature %d: %s", inputs.Name, j, tooSmall)
 		}
-	} else if err := scaleFault(inputs.Name, inputs.largest(train, p), "inputs"); err != nil {
+	} else if err := scaleFault(inputs.Name, largest(inputs, train, p), "inputs"); err != nil {
 		return nil, err
 	}
 	if classes > 0 {
@@ -34,12 +33,12 @@ func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise
 		return nil, err
 	}
 	if !both {
-		return s, scaleFault(targets.Name, targets.largest(train, s.Outputs), "both")
+		return s, scaleFault(targets.Name, largest(targets, train, s.Outputs), "both")
 	}
-	if err := targets.checkFinite("target", s.Outputs, nil); err != nil {
+	if err := checkFinite(targets, "target", s.Outputs, nil); err != nil {
 		return nil, err
 	}
-	return s, s.fitTargets(targets.Name, len(train), func(i int, dst []float64) { targets.row(int(train[i]), dst) })
+	return s, s.fitTargets(targets.Name, len(train), func(i int, dst []float64) { targets.Row(int(train[i]), dst) })
 }
 
 // Examples makes a set without targets of an array of inputs. The array holds images [n, height, width] or [n, channels,
@@ -50,7 +49,7 @@ func (s *Schema) Examples(name string, a *Array) (*Set, error) { return s.exampl
 
 // examples is Examples of some rows, nil for all.
 func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
-	shape, err := a.example()
+	shape, err := exampleOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +58,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 	for j := range columns {
 		columns[j] = j
 	}
-	read := a.input
+	read := func(i int, dst []float64) { input(a, i, dst) }
 	switch {
 	case s.Columns == nil && !slices.Equal(shape, s.Shape):
 		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v%s", a.Name, shape, s.Shape, otherSize(a.Name, shape, s.Shape))
@@ -77,8 +76,8 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Name, err)
 		}
-		columns = r.features
-		read = a.row // as in a table: bytes are numbers, not pixels
+		columns = r.Features
+		read = a.Row // as in a table: bytes are numbers, not pixels
 	}
 	expand := s.expansions()
 	must := slices.Clone(columns) // have a finite value
@@ -90,7 +89,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 			must = slices.Delete(must, k, k+1)
 		}
 	}
-	if err := a.checkFinite("feature", p, must); err != nil {
+	if err := checkFinite(a, "feature", p, must); err != nil {
 		return nil, err
 	}
 	n := a.Shape[0]
@@ -148,13 +147,13 @@ func (s *Schema) values(inputs, targets *Array, rows []int32) ([]float32, error)
 	case k != s.Outputs:
 		return nil, fmt.Errorf("%s: %d target values an example, the run was trained on %d", targets.Name, k, s.Outputs)
 	case s.Targets == nil:
-		all, err := targets.finite("target", k)
+		all, err := finite(targets, "target", k)
 		if err == nil && rows != nil {
 			all = gather(all, rows, k)
 		}
 		return all, err
 	}
-	if err := targets.checkFinite("target", k, nil); err != nil {
+	if err := checkFinite(targets, "target", k, nil); err != nil {
 		return nil, err
 	}
 	n := targets.Shape[0]
@@ -166,7 +165,7 @@ func (s *Schema) values(inputs, targets *Array, rows []int32) ([]float32, error)
 		if rows != nil {
 			i = int(rows[i])
 		}
-		targets.row(i, y)
+		targets.Row(i, y)
 		s.Targets.row(y)
 		for j, v := range y {
 			if !(math.Abs(v) <= math.MaxFloat32) {
@@ -178,15 +177,9 @@ func (s *Schema) values(inputs, targets *Array, rows []int32) ([]float32, error)
 	return values, nil
 }
 
-// row copies row i, which has len(dst) values.
-func (a *Array) row(i int, dst []float64) {
-	part := Array{Values: reflect.ValueOf(a.Values).Slice(i*len(dst), (i+1)*len(dst)).Interface()}
-	copy(dst, part.Float64s())
-}
-
-// input is row, with uint8 pixels divided by 255.
-func (a *Array) input(i int, dst []float64) {
-	a.row(i, dst)
+// input is Array.Row, with uint8 pixels divided by 255.
+func input(a *Array, i int, dst []float64) {
+	a.Row(i, dst)
 	if _, pixels := a.Values.([]uint8); pixels {
 		for j := range dst {
 			dst[j] /= 255
@@ -196,13 +189,13 @@ func (a *Array) input(i int, dst []float64) {
 
 // checkFinite refuses NaN and infinities in some columns, nil for all, of rows of width values. what names such a value in
 // an error.
-func (a *Array) checkFinite(what string, width int, columns []int) error {
-	if !a.floats() {
+func checkFinite(a *Array, what string, width int, columns []int) error {
+	if !a.Floats() {
 		return nil
 	}
 	x := make([]float64, width)
 	for i := range a.Shape[0] {
-		a.row(i, x)
+		a.Row(i, x)
 		for j, v := range x {
 			if !(math.Abs(v) <= math.MaxFloat64) && (columns == nil || slices.Contains(columns, j)) {
 				return fmt.Errorf("%s: example %d, %s %d is %v: a network needs finite numbers", a.Name, a.First+i, what, j, v)

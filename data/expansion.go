@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
-	"github.com/starling-smc/starling/internal/spelling"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Expansion says which inputs a column of a table becomes. A column of numbers without one is one input.
@@ -95,110 +94,8 @@ func (e *Expansion) check() error {
 			return fmt.Errorf("column %q: category %q: want words in order, not numbers (%v)", e.Column, c, v)
 		}
 	}
-	if len(e.Categories) > maxCategories || e.Indicator && !e.Missing || !(math.Abs(e.Mean) <= math.MaxFloat64) || e.Mean != 0 && (e.Categories != nil || !e.Missing) {
+	if len(e.Categories) > tables.MaxCategories || e.Indicator && !e.Missing || !(math.Abs(e.Mean) <= math.MaxFloat64) || e.Mean != 0 && (e.Categories != nil || !e.Missing) {
 		return fmt.Errorf("column %q: %d categories, missing %v, indicator %v, mean %v", e.Column, len(e.Categories), e.Missing, e.Indicator, e.Mean)
 	}
 	return nil
-}
-
-// expansion returns the expansion of a column; nil: it is one number.
-func (s *Schema) expansion(column string) *Expansion {
-	for i := range s.Expand {
-		if s.Expand[i].Column == column {
-			return &s.Expand[i]
-		}
-	}
-	return nil
-}
-
-// InputNames returns the names of the inputs that a table's columns become, without an intercept; nil for arrays.
-func (s *Schema) InputNames() (names []string) {
-	for _, c := range s.Features() {
-		e := s.expansion(c)
-		if e == nil {
-			e = &Expansion{Column: c}
-		}
-		names = e.names(names)
-	}
-	return names
-}
-
-// Cells returns the cells of a table's inputs in the order of Features, of an example's inputs without an intercept and in the units
-// of the file: numbers as number writes those of an input, words, or nothing where a value is missing.
-func (s *Schema) Cells(x []float64, number func(input int) string) (texts []string) {
-	at := 0
-	for _, c := range s.Features() {
-		e := s.expansion(c)
-		if e == nil {
-			e = &Expansion{Column: c}
-		}
-		first := at
-		at += e.width()
-		texts = append(texts, e.text(x[first:at], func(k int) string { return number(first + k) }))
-	}
-	return texts
-}
-
-// expansions returns those of all features, nil where there is none; nil if there is none at all.
-func (s *Schema) expansions() []*Expansion {
-	if s.Expand == nil {
-		return nil
-	}
-	features := s.Features()
-	all := make([]*Expansion, len(features))
-	for k, c := range features {
-		all[k] = s.expansion(c)
-	}
-	return all
-}
-
-// known gives a dictionary the words of a run's columns, which are the features at the given places of a table.
-func (s *Schema) known(d *dictionary, features []int) {
-	for k, e := range s.expansions() {
-		if e != nil && e.Categories != nil {
-			if d.columns == nil {
-				d.columns = map[int]*words{}
-			}
-			d.columns[features[k]] = wordsOf(e.Categories, s.Other == otherZeros)
-		}
-	}
-}
-
-// unknown is the error for a word that is none of a column's categories.
-func (s *Schema) unknown(text string, categories []string) error {
-	mend := ": write"
-	if hint := spelling.Suggest(text, categories); hint != "" {
-		mend = hint + " Write"
-	}
-	return fmt.Errorf("%s is no category that the training rows have (%s)%s one of them, or train with data.csv.other: zeros, which takes a new word for no category",
-		cells.Quote([]byte(text)), quoteSome(categories), mend)
-}
-
-// numberings returns, for each feature that is a column of words, the number of the category of each word of the table's column,
-// len(Categories) for a word that is none. It is nil for other columns, and where the table's reader knew the categories. A table that has a
-// number in such a column is an error.
-func (s *Schema) numberings(t *Table, rows []int32, columns []int, expand []*Expansion) ([][]int, error) {
-	numberings := make([][]int, len(columns))
-	for k, e := range expand {
-		if e == nil || e.Categories == nil {
-			continue
-		}
-		words := t.words(columns[k])
-		if len(words) > 0 && len(words) == len(e.Categories) && &words[0] == &e.Categories[0] {
-			continue
-		}
-		if words == nil {
-			for _, i := range rows {
-				if v := t.Values[int(i)*t.Cols+columns[k]]; v == v {
-					return nil, fmt.Errorf("%s: line %d, %s: %s is a number, where the run's table has words: %s", t.Name, t.Line(int(i)), t.column(columns[k]),
-						strconv.FormatFloat(v, 'g', -1, 64), quoteSome(e.Categories))
-				}
-			}
-		}
-		numberings[k] = make([]int, len(words))
-		for n, w := range words {
-			numberings[k][n] = category(e.Categories, w)
-		}
-	}
-	return numberings, nil
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/starling-smc/starling/internal/formats"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // inWords is a table of colours, sizes and ages, of which every fifth colour and every seventh age is missing where holes says so,
@@ -63,7 +66,7 @@ func trainingMean(t *testing.T, text, column string, seed uint64) float64 {
 		t.Fatal(err)
 	}
 	var none *Parts
-	train, _, err := none.divide(tab.Rows(), seed, tab.byClass(y), true, true)
+	train, _, err := none.divide(tab.Rows(), seed, byClass(tab, y), true, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,7 @@ func TestOneHotByHand(t *testing.T) {
 			// As a file to predict, and as one to evaluate on: whole, and in blocks of a few rows.
 			for name, o := range map[string]CSV{"predict": again.CSVToPredict(""), "evaluate": again.CSV()} {
 				var got []float32
-				if err := ScanCSV(own, o, 7, func(block *Table) error {
+				if err := formats.ScanCSV(own, o, 7, func(block *Table) error {
 					set, err := again.Set("all", block, nil, name == "evaluate")
 					if err == nil {
 						got = append(got, set.F32...)
@@ -277,11 +280,11 @@ func TestMissingValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (Columns{Target: "y", Classes: true, Missing: true}).Schema(tab, allRows(tab)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Columns{Target: "y", Classes: true, Missing: true}).Schema(tab, tab.All()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %s", text, err, want)
 		}
 	}
-	if _, err := (Columns{Target: "y", Classes: true}).Schema(tab, allRows(tab)); err == nil || !strings.Contains(err.Error(), "the value is missing; 3 rows") {
+	if _, err := (Columns{Target: "y", Classes: true}).Schema(tab, tab.All()); err == nil || !strings.Contains(err.Error(), "the value is missing; 3 rows") {
 		t.Errorf("refused by default: %v", err)
 	}
 	// Arrays may hold missing numbers, too.
@@ -289,7 +292,7 @@ func TestMissingValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := Columns{Target: "y", Classes: true, Missing: true, SD: 1}.Schema(numbers, allRows(numbers))
+	plain, err := Columns{Target: "y", Classes: true, Missing: true, SD: 1}.Schema(numbers, numbers.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +377,7 @@ func TestMissingInOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	text := "a,w,b,y\n" + strings.Repeat("1,p,5,0\n2,q,6,1\n6,p,,0\n7,q,8,1\n", 10)
 	test := put(t, dir, "test.csv", "y,a,w,b\n0,,,5\n1,2,q,\n")
-	csv := CSV{File: put(t, dir, "own.csv", text), Target: "y", Missing: missingIndicator, Header: &yes, Test: test}
+	csv := CSV{File: put(t, dir, "own.csv", text), Target: "y", Missing: tables.MissingIndicator, Header: &yes, Test: test}
 	own := loaded(t, Settings{CSV: &csv, Standardise: "none"}, Need{})
 	if d := cmp.Diff([]Expansion{
 		{Column: "a", Missing: true, Mean: own.Schema.expansion("a").Mean}, {Column: "w", Categories: []string{"p", "q"}, Missing: true},

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/formats"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // noted are the notes of a problem in words.
@@ -20,7 +23,7 @@ func TestUnknownWordsTold(t *testing.T) {
 	dir := t.TempDir()
 	table := "city,size,x,y\n" + strings.Repeat("Rome,S,1,a\nOslo,L,2,b\nRome,L,3,a\nOslo,S,5,b\n", 15)
 	file := put(t, dir, "new.csv", "x,city,size,y\n1,Rome,S,a\n2,Lima,S,a\n3,Oslo,XL,b\n4,\"La\nPaz\",M,b\n5,Lima,L,b\n")
-	settings := CSV{File: put(t, dir, "own.csv", table), Target: "y", Other: otherZeros}
+	settings := CSV{File: put(t, dir, "own.csv", table), Target: "y", Other: tables.OtherZeros}
 	run := loaded(t, Settings{CSV: &settings}, Need{})
 	const words = `column "city" in 3 of 5 rows (the first: "Lima", line 3) and column "size" in 2 of 5 rows (the first: "XL", line 4)`
 	want := []string{"words of " + file + " that no training row had are taken for no category: " + words}
@@ -38,7 +41,7 @@ func TestUnknownWordsTold(t *testing.T) {
 	}
 	var last *Table
 	rows := 0
-	if err := ScanCSV(file, run.Schema.CSVToPredict(""), 2, func(block *Table) error { rows, last = rows+block.Rows(), block; return nil }); err != nil {
+	if err := formats.ScanCSV(file, run.Schema.CSVToPredict(""), 2, func(block *Table) error { rows, last = rows+block.Rows(), block; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if notes := last.Notes(file, rows); len(notes) != 1 || notes[0].Words() != want[0] {
@@ -72,10 +75,10 @@ func TestBooleansInAnyCase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := allRows(own)
+		rows := own.All()
 		s, err := Columns{Target: "y", Classes: true, Zeros: true}.Schema(own, rows[:12])
 		if len(train) == 1 { // would be constant
-			s, err = &Schema{Columns: []string{"a", "b", "y"}, Named: true, Target: "y", Shape: []int{2}, Classes: 1, Other: otherZeros, Names: []string{"p"}, Expand: []Expansion{{Column: "a", Categories: train}}}, nil
+			s, err = &Schema{Columns: []string{"a", "b", "y"}, Named: true, Target: "y", Shape: []int{2}, Classes: 1, Other: tables.OtherZeros, Names: []string{"p"}, Expand: []Expansion{{Column: "a", Categories: train}}}, nil
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -1,136 +1,142 @@
 package data
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/sets"
 )
 
-// Known describes a data set that Load knows by name.
-type Known struct {
-	Name     string
-	About    string
-	Licence  string
-	Train    int // number of examples; for a table all rows, before some are held out
-	Validate int
-	Test     int
-	Groups   []string
-	Whole    bool     // nothing is held out of the training examples, as in Problem.Whole
-	Target   string   // the column to predict if the set is a table, like a user's own CSV; else empty
-	BuiltIn  bool     // the program holds it
-	Files    []string // below the data directory; nil: built in
-	Found    bool     // built in, or all Files are there
-	Download bool     // Fetch can download the Files
+// ErrUnknown is the error of Load for a name of no set.
+var ErrUnknown = sets.ErrUnknown
 
-	load   func(k *Known, dir string) (*Problem, error) // nil: a table
-	unused []string                                     // of a table: columns that are not inputs
+// IsKnown reports whether Load knows a data set of that name.
+func IsKnown(name string) bool {
+	_, err := sets.Find(name)
+	return err == nil
 }
 
-// ErrUnknown is the error of Load for a name that is not in List.
-var ErrUnknown = errors.New("unknown data set")
-
-// named tells the user how to name the data directory.
-const named = "(--data-dir DIR or STARLING_DATA)"
-
-// sound returns the path of a file of the set below the data directory. The file is there, and if its bytes are pinned, it has
-// the known content. Errors name the file and say what to do.
-func (k *Known) sound(p pin, dir string) (path string, err error) {
-	if path, err = k.locate(dir, p.file); err == nil && p.size > 0 {
-		err = k.mend(p.verifyOnce(path, dir))
-	}
-	return path, err
+// Tabular says whether a known set is a table: LoadTable returns it, and it is treated like a user's own CSV.
+func Tabular(name string) bool {
+	k, err := sets.Find(name)
+	return err == nil && k.Tabular()
 }
 
-// array reads an array of the set, IDX.
-func (k *Known) array(p pin, dir string) (*Array, error) {
-	if k.BuiltIn {
-		raw, err := builtin(p.file)
-		if err != nil {
-			return nil, err
-		}
-		return DecodeIDX(p.file, raw)
-	}
-	path, err := k.sound(p, dir)
+// LoadTable returns a tabular data set by name, with the column to predict. Errors as of Load.
+func LoadTable(name, dir string) (t *Table, target string, err error) {
+	k, err := sets.Find(name)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return ReadIDX(path)
+	if !k.Tabular() {
+		return nil, "", fmt.Errorf("data set %s is not a table", name)
+	}
+	t, err = k.Rows(dir)
+	return t, k.Target, err
 }
 
-// table reads the table of the set. What a table holds is compared with its pin each time, which takes less than reading it.
-func (k *Known) table(dir string) (*Table, error) {
-	p := pins[k.Name][0]
-	if k.BuiltIn {
-		raw, err := builtin(p.file)
-		if err != nil {
-			return nil, err
-		}
-		return DecodeCSV(p.file, raw, CSV{})
-	}
-	path, err := k.sound(p, dir)
-	if err != nil {
-		return nil, err
-	}
-	t, err := p.table(path)
-	return t, k.mend(err)
-}
-
-// mend adds to the error for wrong content what to do about it.
-func (k *Known) mend(err error) error {
-	if errors.Is(err, ErrContent) {
-		return fmt.Errorf("%w (data set %s: %s)", err, k.Name, k.HowToMend())
-	}
-	return err
-}
-
-// locate returns the path of an existing file of the set.
-func (k *Known) locate(dir, file string) (string, error) {
-	if dir == "" {
-		return "", fmt.Errorf("data set %s is read from files: name the data directory that holds %s %s", k.Name, file, named)
-	}
-	path := k.path(dir, file)
-	info, err := os.Stat(path)
+// Load returns a data set by name, reading its files below dir unless it is built in. All rows of a table train, with
+// inputs and targets as they are. An unknown name is ErrUnknown; other errors name the file, too.
+func Load(name, dir string) (*Problem, error) {
+	k, err := sets.Find(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return path, fmt.Errorf("data set %s: %w: the data directory %s %s lacks this file: %s", k.Name, err, dir, named, k.HowToGet())
-	case err == nil && !info.Mode().IsRegular():
-		err = fmt.Errorf("%s: is not a regular file", path)
+	case err != nil:
+		return nil, err
+	case k.Pictures != nil:
+		return loadPictures(k, dir)
 	}
-	return path, err
+	columns, read := Columns{Target: k.Target}, k.Rows
+	if k.Scaled != "" { // its benchmark has it so: all rows train, and the schema stays
+		columns, read = Columns{Target: k.Scaled, Classes: true, SD: 0.5, Intercept: true}, k.Table
+	}
+	t, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
+	parts, schema, err := columns.Sets(t, t.All())
+	if err != nil {
+		return nil, err
+	}
+	p := &Problem{Name: name, Train: parts[0], Whole: k.Whole}
+	p.Train.Name = "train"
+	if k.Scaled != "" {
+		p.Schema = schema
+	}
+	return p, nil
 }
 
-// path is the place of a file of the set below the data directory: in the folder of the set's name, or in the folder that
-// its archive unpacks to.
-func (k *Known) path(dir, file string) string {
-	path := filepath.Join(dir, filepath.FromSlash(file))
-	for _, d := range downloads[k.Name] {
-		if d.folder == "" {
-			continue
+// loadPictures divides the images of a set: those to train, of which the last validate, if any do, and those to test, after which those
+// of groups come.
+func loadPictures(k *sets.Known, dir string) (*Problem, error) {
+	trains, tests, err := k.Images(dir)
+	if err != nil {
+		return nil, err
+	}
+	train, err := NewSet("train", trains.Inputs, trains.Labels, k.Pictures.Labels)
+	if err != nil {
+		return nil, err
+	}
+	test, err := NewSet("test", tests.Inputs, tests.Labels, k.Pictures.Labels)
+	if err != nil {
+		return nil, err
+	}
+	part := func(name string, s *Set, lo, hi int, names []string) *Set {
+		s = s.Slice(name, lo, hi)
+		s.Classes, s.Names = k.Pictures.Classes, names
+		return s
+	}
+	p := &Problem{Name: k.Name, Train: part("train", train, 0, k.Train, trains.Names), Test: part("test", test, 0, k.Test, tests.Names)}
+	if k.Validate > 0 {
+		p.Validate = part("validate", train, k.Train, k.Train+k.Validate, trains.Names)
+	}
+	at, n := k.Test, k.Pictures.GroupSize
+	for _, name := range k.Groups {
+		switch name {
+		case noise:
+			p.Groups = append(p.Groups, WhiteNoise(p.Test.Shape, n))
+		case perturbed:
+			p.Groups = append(p.Groups, Perturbed(p.Test.Slice("", 0, n)))
+		default:
+			p.Groups = append(p.Groups, Group{name, withoutTargets(name, test.Slice("", at, at+n))})
+			at += n
 		}
-		unpacked := filepath.Join(dir, d.folder, filepath.Base(path))
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			if _, err := os.Stat(unpacked); err == nil {
-				return unpacked
-			}
-		}
 	}
-	return path
+	return p, nil
 }
 
-// HowToGet says how to get the files of the set.
-func (k *Known) HowToGet() string {
-	if k.Download {
-		return "get it with starling data fetch " + k.Name
-	}
-	return "no server has it in this form: data/LICENSES.md of starling's sources says how to make it"
+// withoutTargets returns the inputs of a set without its targets.
+func withoutTargets(name string, s *Set) *Set {
+	return &Set{Name: name, Shape: s.Shape, U8: s.U8, F32: s.F32}
 }
 
-// HowToMend says what to do about files of the set with other content.
-func (k *Known) HowToMend() string {
-	if k.Download {
-		return "move the wrong files away, then " + k.HowToGet()
+// The groups that are drawn: MNIST7's own key, with the group as iteration, so that they are the same in every run whatever its seed.
+const (
+	noise     = "noise"
+	perturbed = "perturbed"
+
+	mnist7Seed   = 7
+	mnist7White  = 0
+	mnist7Normal = 1
+)
+
+// WhiteNoise is a group of n images of white noise, uniform on [0, 1]: the same in every run.
+func WhiteNoise(shape []int, n int) Group {
+	s := &Set{Name: noise, Shape: shape}
+	s.F32 = make([]float32, n*s.Features())
+	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: mnist7White}.Stream()
+	for i := range s.F32 {
+		s.F32[i] = float32(r.Float64())
 	}
-	return k.HowToGet()
+	return Group{s.Name, s}
+}
+
+// Perturbed is a group of images of bytes, read as [0, 1], with normal noise of standard deviation 0.5 added to each pixel, not clipped:
+// the same in every run.
+func Perturbed(clean *Set) Group {
+	s := &Set{Name: perturbed, Shape: clean.Shape, F32: make([]float32, len(clean.U8))}
+	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: mnist7Normal}.Stream()
+	for i, v := range clean.U8 {
+		s.F32[i] = float32(float64(v)/255 + float64(0.5*r.Normal()))
+	}
+	return Group{s.Name, s}
 }

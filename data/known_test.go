@@ -5,26 +5,13 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-func TestListAndLoad(t *testing.T) {
-	var names []string
-	for _, k := range List("") {
-		names = append(names, k.Name)
-		if k.Found != (k.Files == nil) {
-			t.Errorf("%s is found without a data directory", k.Name)
-		}
-		if k.About == "" || k.Licence == "" || k.Train == 0 {
-			t.Errorf("%s is not described: %+v", k.Name, k)
-		}
-	}
-	if !slices.IsSorted(names) {
-		t.Errorf("%q do not ascend", names)
-	}
+// TestLoadKnown: a name that is unknown, and files that are missing, are told.
+func TestLoadKnown(t *testing.T) {
 	if _, err := Load("mnst", ""); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "mnist7") {
 		t.Errorf("unknown name: %v", err)
 	}
@@ -34,111 +21,6 @@ func TestListAndLoad(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Load("mnist", dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "the data directory "+dir+" (--data-dir") {
 		t.Errorf("no file: %v", err)
-	}
-}
-
-// A directory with small files of MNIST's form, and what is said when one is wrong.
-func TestLoadMNISTForm(t *testing.T) {
-	dir := t.TempDir()
-	small(t, "fashion-mnist", slices.Clone(pins["fashion-mnist"]), downloads["fashion-mnist"])
-	put := func(i int, raw []byte) {
-		t.Helper()
-		repin("fashion-mnist", i, raw)
-		path := filepath.Join(dir, "fashion-mnist", mnistFiles[i])
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, gzipped(t, raw), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	images := func(n byte, side byte) []byte {
-		return append([]byte{0, 0, 8, 3, 0, 0, 0, n, 0, 0, 0, side, 0, 0, 0, side}, make([]byte, int(n)*int(side)*int(side))...)
-	}
-	labels := func(y ...byte) []byte { return append([]byte{0, 0, 8, 1, 0, 0, 0, byte(len(y))}, y...) }
-	put(0, images(3, 28))
-	put(1, labels(0, 9, 4))
-	put(2, images(2, 28))
-	put(3, labels(1, 2))
-	for _, k := range List(dir) {
-		if k.Name == "fashion-mnist" && !k.Found {
-			t.Errorf("%+v", k)
-		}
-	}
-	read := func() (train, test *Set, err error) {
-		k, err := find("fashion-mnist")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return k.mnist(dir, 3, 2)
-	}
-	train, test, err := read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if train.Len() != 3 || test.Len() != 2 || train.Classes != 10 || !slices.Equal(train.Labels, []int32{0, 9, 4}) {
-		t.Errorf("%+v, %+v", train, test)
-	}
-	if _, err := Load("fashion-mnist", dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "fashion-mnist", mnistFiles[0])+": 3 images, want the 60,000") {
-		t.Errorf("images too few: %v", err)
-	}
-	put(3, labels(1))
-	if _, _, err := read(); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "fashion-mnist", mnistFiles[3])) {
-		t.Errorf("labels too few: %v", err)
-	}
-	put(3, labels(1, 10))
-	if _, _, err := read(); err == nil || !strings.Contains(err.Error(), "label 10") {
-		t.Errorf("label too large: %v", err)
-	}
-	put(3, labels(1, 2))
-	put(2, images(2, 27))
-	if _, _, err := read(); err == nil || !strings.Contains(err.Error(), "28×28") {
-		t.Errorf("images too small: %v", err)
-	}
-}
-
-// CIFAR's files in the folder of the set's name or as its archive unpacks; too few images are told.
-func TestLoadCIFARForm(t *testing.T) {
-	row := func(labels ...byte) []byte { return append(labels, make([]byte, 3072)...) }
-	for _, c := range []struct {
-		set, folder string
-		row         []byte
-	}{
-		{"cifar10", "cifar10", row(9)}, {"cifar10", "cifar-10-batches-bin", row(0)},
-		{"cifar100", "cifar100", row(19, 99)}, {"cifar100", "cifar-100-binary", row(0, 0)},
-	} {
-		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, c.folder), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		small(t, c.set, slices.Clone(pins[c.set]), downloads[c.set])
-		k, err := find(c.set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, f := range k.Files {
-			if _, err := Load(c.set, dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), filepath.Base(f)) || !strings.Contains(err.Error(), "starling data fetch "+c.set) {
-				t.Errorf("%s without %s: %v", c.set, f, err)
-			}
-			repin(c.set, i, c.row)
-			if err := os.WriteFile(filepath.Join(dir, c.folder, filepath.Base(f)), c.row, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			if there := i == len(k.Files)-1; slices.ContainsFunc(List(dir), func(k Known) bool { return k.Name == c.set && k.Found }) != there {
-				t.Errorf("%s is found: %v", c.set, !there)
-			}
-		}
-		want := fmt.Sprintf("%s: %d and 1 images, want 50,000 and 10,000", filepath.Join(dir, c.folder), len(k.Files)-1)
-		if _, err := Load(c.set, dir); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-		damaged := filepath.Join(dir, c.folder, filepath.Base(k.Files[0]))
-		if err := os.WriteFile(damaged, row(100, 100), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Load(c.set, dir); err == nil || !strings.Contains(err.Error(), damaged) {
-			t.Errorf("a label too large: %v", err)
-		}
 	}
 }
 
@@ -191,19 +73,79 @@ func pixelMoments(u []uint8) (mean, sd string) {
 	return fmt.Sprintf("%.4f", s), fmt.Sprintf("%.4f", math.Sqrt(q-s*s))
 }
 
-// A column that is left out takes its values along.
-func TestWithout(t *testing.T) {
-	table, err := DecodeCSV("t.csv", []byte("a,b,c\n1,2,3\n4,5,6\n"), CSV{})
+// The tables within the program are what they should be: rows, columns, target, and some facts known of them.
+func TestTables(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		rows, cols       int
+		target           string
+		low, high, total float64 // of the target
+	}{
+		{"concrete", 1030, 9, "compressive_strength", 2.33, 82.60, 36892.50},
+		{"wine-red", 1599, 12, "quality", 3, 8, 9012},
+		{"wine-white", 4898, 12, "quality", 3, 9, 28790},
+		{"yacht", 308, 7, "residuary_resistance", 0.01, 62.42, 3232.57},
+	} {
+		if !Tabular(c.name) {
+			t.Errorf("%s is not a table", c.name)
+		}
+		table, target, err := LoadTable(c.name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := table.Column(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var y []float64
+		sum := 0.0
+		for i := range table.Rows() {
+			y = append(y, table.Values[i*table.Cols+j])
+			sum += y[i]
+		}
+		if table.Name != c.name || table.Rows() != c.rows || table.Cols != c.cols || target != c.target || slices.Min(y) != c.low || slices.Max(y) != c.high || sum-c.total > 0.01 || c.total-sum > 0.01 {
+			t.Errorf("%s: %s, %d × %d, target %s from %v to %v, in all %v", c.name, table.Name, table.Rows(), table.Cols, target, slices.Min(y), slices.Max(y), sum)
+		}
+		p, err := Load(c.name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Train.Len() != c.rows || p.Train.Features() != c.cols-1 || p.Train.Outputs != 1 || p.Whole {
+			t.Errorf("%s: Load gives %d × %d", c.name, p.Train.Len(), p.Train.Features())
+		}
+	}
+	if Tabular("mnist7") || Tabular("pima") || Tabular("nothing") {
+		t.Error("no tables are said to be tables")
+	}
+	if _, _, err := LoadTable("mnist7", ""); err == nil || !strings.Contains(err.Error(), "not a table") {
+		t.Error(err)
+	}
+}
+
+// The table of naval in STARLING_DATA is read without the column that is no input.
+func TestNaval(t *testing.T) {
+	dir := os.Getenv("STARLING_DATA")
+	if dir == "" {
+		t.Skip("STARLING_DATA is not set: skips the table of naval")
+	}
+	table, target, err := LoadTable("naval", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string][]float64{"a": {2, 3, 5, 6}, "b": {1, 3, 4, 6}, "c": {1, 2, 4, 5}} {
-		less, err := table.without([]string{name})
-		if err != nil || less.Cols != 2 || slices.Contains(less.Header, name) || !slices.Equal(less.Values, want) {
-			t.Errorf("without %s: %+v, %v", name, less, err)
-		}
+	if table.Rows() != 11934 || table.Cols != 17 || target != "turbine_decay" || slices.Contains(table.Header, "compressor_decay") {
+		t.Errorf("naval: %d × %d, %q", table.Rows(), table.Cols, table.Header)
 	}
-	if _, err := table.without([]string{"d"}); err == nil || !strings.Contains(err.Error(), "t.csv") {
-		t.Error(err)
+	if table.Values[0] != 1.138 || table.Values[16] != 0.975 || table.Values[17*11933+16] != 1 {
+		t.Errorf("naval: first row %v, last %v", table.Values[:17], table.Values[17*11933:])
+	}
+}
+
+// TestLoadScaled: a table that is not like a user's own, whose inputs come standardised, is whole.
+func TestLoadScaled(t *testing.T) {
+	dir := t.TempDir()
+	putPima(t, dir)
+	p, err := Load("pima", dir)
+	if err != nil || !p.Whole || p.Schema == nil || !p.Schema.Intercept || p.Train.Classes != 2 && p.Train.Classes != 1 || p.Train.Name != "train" {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -7,19 +7,11 @@ import (
 	"strings"
 )
 
-// Need says what a network and its method require of the examples.
-type Need struct {
-	Regression bool    // targets are numbers, not classes
-	Whole      bool    // hold nothing out, because the network is evaluated as it is, unless the settings divide the examples
-	Seed       uint64  // seed of the draw of the parts that are held out, unless the settings have one
-	Schema     *Schema // of an earlier run on the same data; nil: measure it on the training examples
-}
-
 // Load loads the examples into memory as the network's inputs and targets. dir is the data directory with the files of known
 // sets that are not built in. Missing test and validation parts are held out of the training examples. Standardisation is
 // measured on the training examples that are left.
 //
-// The error is a *FieldError for a fault of the settings, and a *NamesError for a regression whose target column holds names.
+// The error is a *FieldError for a fault of the settings, and a *tables.NamesError for a regression whose target column holds names.
 // Every other error is about the examples, and names the file.
 func (s Settings) Load(dir string, need Need) (*Problem, error) {
 	s.DefaultsFor(need.Regression)
@@ -102,24 +94,6 @@ func (s Settings) loadSet(dir string, need Need) (*Problem, error) {
 	return p, p.standardise()
 }
 
-// standardise standardises every part of a known set.
-func (p *Problem) standardise() error {
-	parts := []**Set{&p.Train, &p.Validate, &p.Test}
-	for i := range p.Groups {
-		parts = append(parts, &p.Groups[i].Set)
-	}
-	for _, part := range parts {
-		if *part == nil {
-			continue
-		}
-		var err error
-		if *part, err = p.Schema.Standardise(*part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // loadArrays takes arrays from files or from memory. As with a table, rows are chosen and measured before anything is
 // rounded.
 func (s Settings) loadArrays(need Need) (*Problem, error) {
@@ -199,21 +173,4 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 		}
 	}
 	return p, nil
-}
-
-func (a *Arrays) read() (inputs, targets *Array, err error) {
-	if inputs, err = readArray(a.Inputs); err != nil {
-		return nil, nil, err
-	}
-	targets, err = ReadArray(a.Targets)
-	return inputs, targets, err
-}
-
-// readArray reads the inputs of examples, of which there must be one.
-func readArray(path string) (*Array, error) {
-	a, err := ReadArray(path)
-	if err == nil && len(a.Shape) > 0 && a.Shape[0] == 0 {
-		return nil, fmt.Errorf("%s: the array has no rows: its shape is %v: add examples, or name another file", path, a.Shape)
-	}
-	return a, err
 }

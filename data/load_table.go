@@ -10,13 +10,14 @@ import (
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/spelling"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // loadTable reads the user's own table or a known one.
 func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
 	if s.CSV != nil {
-		columns.Missing, columns.Zeros = s.CSV.Missing == missingIndicator, s.CSV.Other == otherZeros
+		columns.Missing, columns.Zeros = s.CSV.Missing == tables.MissingIndicator, s.CSV.Other == tables.OtherZeros
 	}
 	if s.Standardise != "none" {
 		columns.SD = 1
@@ -28,7 +29,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		t, columns.Target, err = LoadTable(s.Set, dir)
 	} else {
 		own, columns.Target = *s.CSV, s.CSV.Target
-		t, err = own.load()
+		t, err = load(&own)
 	}
 	if err != nil {
 		return nil, err
@@ -42,9 +43,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 		if columns.Classes {
-			classes = t.byClass(j)
+			classes = byClass(t, j)
 		} else {
-			p.Amounts = t.wholeFew(j)
+			p.Amounts = t.Profile().Columns[j].Amounts()
 		}
 	}
 	parts := []struct {
@@ -57,32 +58,32 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	}
 	if p.Schema == nil {
 		if s.CSV != nil {
-			t.leaveOutCounters(own.Target, own.Keep)
+			t.LeaveOutCounters(own.Target, own.Keep)
 		}
 		if p.Schema, err = columns.Schema(t, kept); err != nil {
 			return nil, s.withMend(t, err)
 		}
 		if s.CSV != nil {
 			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
-			if names := t.numbered(own.Target, own.Keep); names != nil {
+			if names := t.Numbered(own.Target, own.Keep); names != nil {
 				p.Noted = append(p.Noted, finding.RowNumbers(p.Schema.titles(names), p.Schema.dropping(names), scalars(slices.Concat(own.Keep, names))))
 			}
 		}
 	}
 	p.own = p.Schema.Classes
-	tables := make([]*Table, len(parts))
+	others := make([]*Table, len(parts))
 	for k, part := range parts {
 		if part.file == "" {
 			continue
 		}
-		if tables[k], err = p.readTable(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
-			err = p.admit(tables[k])
+		if others[k], err = p.readTable(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
+			err = p.admit(others[k])
 		}
 		if err != nil {
 			return nil, err
 		}
 		if columns.Missing && need.Schema == nil {
-			p.Schema.admitMissing(tables[k], func(j int) float64 { return t.mean(kept, j) })
+			p.Schema.admitMissing(others[k], t.ProfileOf(kept))
 		}
 	}
 	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil {
@@ -90,34 +91,34 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	}
 	for k, part := range parts {
 		switch {
-		case tables[k] != nil:
-			*part.into, err = p.Schema.Set(part.name, tables[k], nil, true)
+		case others[k] != nil:
+			*part.into, err = p.Schema.Set(part.name, others[k], nil, true)
 		case !p.Whole:
 			*part.into, err = p.Schema.Set(part.name, t, held[0], true)
 			held = held[1:]
 		}
 		if err != nil {
-			return nil, s.withMend(cmp.Or(tables[k], t), err)
+			return nil, s.withMend(cmp.Or(others[k], t), err)
 		}
 	}
 	return p, nil
 }
 
 // admitMissing lets columns lack values where another table of the run's own does, as they may where a row of the run's table does that
-// does not train: the value is then the mean of column j of that table over its training rows.
-func (s *Schema) admitMissing(t *Table, mean func(j int) float64) {
-	r, err := s.find(t, false)
+// does not train: the value is then the mean of that column over the training rows, which are seen.
+func (s *Schema) admitMissing(t *Table, seen *tables.Profile) {
+	r, err := s.find(t)
 	if err != nil {
 		return // reading it gave the error
 	}
 	var expand []Expansion
 	for k, name := range s.Features() {
 		e := s.expansion(name)
-		switch lacks := t.lacks(r.features[k]); {
+		switch lacks := t.Profile().Columns[r.Features[k]].Lacks(); {
 		case e != nil:
 			e.Missing = e.Missing || lacks
 		case lacks:
-			e = &Expansion{Column: name, Missing: true, Mean: mean(slices.Index(s.Columns, name))}
+			e = &Expansion{Column: name, Missing: true, Mean: seen.Columns[slices.Index(s.Columns, name)].Mean()}
 		default:
 			continue
 		}
@@ -135,7 +136,7 @@ func (p *Problem) admit(t *Table) error {
 	now := numbered(p.Schema.Names, p.Schema.Classes)
 	added := slices.DeleteFunc(now, func(name string) bool { return slices.Contains(had, name) })
 	if len(added) > 0 {
-		p.admitted += fmt.Sprintf(", and %s has %s, which %s has not", t.Name, quoteSome(added), p.Name)
+		p.admitted += fmt.Sprintf(", and %s has %s, which %s has not", t.Name, cells.QuoteSome(added), p.Name)
 	}
 	return nil
 }
@@ -145,17 +146,17 @@ func (s *Schema) admit(t *Table) error {
 	if s.Classes == 0 {
 		return nil
 	}
-	r, err := s.find(t, false)
-	if err != nil || r.target < 0 {
+	r, err := s.find(t)
+	if err != nil || r.Target < 0 {
 		return nil // the sets that are made of it have the error
 	}
-	if err := t.finite([]int{r.target}, func(int) bool { return false }); err != nil {
+	if err := t.Finite([]int{r.Target}, func(int) bool { return false }); err != nil {
 		return err
 	}
-	if err := t.completeTarget(r.target, true, s.Names); err != nil {
+	if err := t.CompleteTarget(r.Target, true, s.Names); err != nil {
 		return err
 	}
-	names, n, err := t.classes(r.target)
+	names, n, err := t.Classes(r.Target)
 	if err != nil {
 		return err
 	}
@@ -194,28 +195,19 @@ func numbered(names []string, n int) []string {
 
 // withMend adds to an error about a missing input which setting takes it.
 func (s Settings) withMend(t *Table, err error) error {
-	var missing *missingError
-	if s.CSV != nil && s.CSV.Missing != missingIndicator && errors.As(err, &missing) && !missing.infinite && t.name(missing.column) != s.CSV.Target {
+	var missing *tables.MissingError
+	if s.CSV != nil && s.CSV.Missing != tables.MissingIndicator && errors.As(err, &missing) && !missing.Infinite && t.ColumnName(missing.Column) != s.CSV.Target {
 		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
 	}
 	return err
 }
 
-// readExamples reads a table of examples, of which there must be one.
-func readExamples(path string, o CSV) (*Table, error) {
-	t, err := ReadCSV(path, o)
-	if err == nil && t.Rows() == 0 {
-		return nil, fmt.Errorf("%s: the table has no rows: add rows, or name another file", t.Name)
-	}
-	return t, err
-}
-
 // load reads the table that the settings name. A column that it lacks is a fault of the settings.
-func (o *CSV) load() (*Table, error) {
+func load(o *CSV) (*Table, error) {
 	read := *o
 	read.Words = true
 	t, err := readExamples(o.File, read)
-	var column *ColumnError
+	var column *tables.ColumnError
 	if errors.As(err, &column) {
 		hint := spelling.Suggest(column.Name, column.Header)
 		if column.Cols == 1 {
@@ -230,11 +222,11 @@ func (o *CSV) load() (*Table, error) {
 		}
 		return nil, fieldError(field, "%v%s", err, hint)
 	}
-	var kind *ColumnTypeError
+	var kind *tables.ColumnTypeError
 	if errors.As(err, &kind) {
-		return nil, &ColumnFault{before: err.Error() + " with ", Setting: "drop", Column: kind.Name}
+		return nil, &tables.ColumnFault{Before: err.Error() + " with ", Setting: "drop", Column: kind.Name}
 	}
-	var cell *CellError
+	var cell *tables.CellError
 	if errors.As(err, &cell) {
 		or := ": "
 		switch {
@@ -243,7 +235,7 @@ func (o *CSV) load() (*Table, error) {
 		case cell.Date:
 			or = ", or "
 		}
-		return nil, &ColumnFault{before: err.Error() + or + leaveOut, Setting: "drop", Column: cell.Name}
+		return nil, &tables.ColumnFault{Before: err.Error() + or + tables.LeaveOut, Setting: "drop", Column: cell.Name}
 	}
-	return t, tooManyWords(err)
+	return t, tables.TooManyWords(err)
 }

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/golden"
+	"github.com/starling-smc/starling/internal/sets"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Files of the tree that tests of loading use.
@@ -47,20 +50,24 @@ func putNPY(t *testing.T, dir, name string, shape []int, values []float64) strin
 // putLabels writes an array [len(labels)] of uint8.
 func putLabels(t *testing.T, dir, name string, labels []byte) string {
 	t.Helper()
-	header := strings.Replace(string(NPYHeader([]int{len(labels)})), "<f8", "|u1", 1)
+	header := strings.Replace(string(arrays.NPYHeader([]int{len(labels)})), "<f8", "|u1", 1)
 	return put(t, dir, name, header+string(labels))
 }
 
 // putPima writes a table of pima's form below a data directory, and pins it until the end of the test.
 func putPima(t *testing.T, dir string) {
 	t.Helper()
-	const table = "glucose,diabetes\n1,1\n2,1\n"
-	small(t, "pima", []pin{{file: "uci/pima.csv", sum: sumOf([]byte(table))}}, nil)
-	path := filepath.Join(dir, filepath.FromSlash(pins["pima"][0].file))
+	const text = "glucose,diabetes\n1,1\n2,1\n"
+	table, err := DecodeCSV("pima.csv", []byte(text), CSV{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sets.Pin("pima", "uci/pima.csv", table))
+	path := filepath.Join(dir, "uci", "pima.csv")
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Dir(path), filepath.Base(path), table)
+	put(t, filepath.Dir(path), filepath.Base(path), text)
 }
 
 func loaded(t *testing.T, s Settings, need Need) *Problem {
@@ -154,7 +161,7 @@ func TestLoadRefuses(t *testing.T) {
 			t.Errorf("%s: %T %v, want %q of %q", name, err, err, c.want, c.field)
 		}
 	}
-	var names *NamesError
+	var names *tables.NamesError
 	if _, err := (Settings{CSV: &trees}).Load("", Need{Regression: true}); !errors.As(err, &names) || !strings.Contains(err.Error(), treesCSV+`: column 5 (kind) holds names such as "ash"`) {
 		t.Errorf("names for numbers: %v", err)
 	}

@@ -38,7 +38,7 @@ func peak(f func()) uint64 {
 	}
 }
 
-// TestLoadBytes: the estimate is near what loading has in use at its peak, for every kind of file, and costs little.
+// TestLoadBytes: the estimate is near what loading has in use at its peak, for every kind of file, and costs binary.LittleEndian.
 func TestLoadBytes(t *testing.T) {
 	testkit.NoThreads(t)
 	const n = 1 << 16
@@ -73,7 +73,7 @@ func TestLoadBytes(t *testing.T) {
 		labels[8+i] = byte(i % 2)
 	}
 	images := append([]byte{0, 0, 8, 3, 0, 1, 0, 0, 0, 0, 0, 8, 0, 0, 0, 8}, values[:64*n]...)
-	fortran := npyBytes(fmt.Sprintf("{'descr': '<f8', 'fortran_order': True, 'shape': (%d, 8)}", n), values...)
+	fortran := testkit.NPYBytes(fmt.Sprintf("{'descr': '<f8', 'fortran_order': True, 'shape': (%d, 8)}", n), values...)
 	arrays := func(inputs string) Settings { return Settings{Train: &Arrays{inputs, file("y.idx", labels)}} }
 	table := func(text string, o CSV) Settings {
 		o.File = file(fmt.Sprintf("%s%d.csv", o.Target, len(text)), []byte(text))
@@ -90,8 +90,8 @@ func TestLoadBytes(t *testing.T) {
 		"gaps":          {table(gaps.String(), CSV{Target: "y", Missing: "indicator"}), Need{}},
 		"numbers":       {table(numbers.String(), CSV{Target: "2", Delimiter: ";"}), Need{Regression: true}},
 		"images":        {arrays(file("x.idx", images)), Need{}},
-		"packed images": {arrays(file("x.idx.gz", gzipped(t, images))), Need{}},
-		"float64":       {arrays(file("x.npy", npyOf("<f8", fmt.Sprintf("(%d, 8)", n), values...))), Need{}},
+		"packed images": {arrays(file("x.idx.gz", testkit.Gzipped(t, images))), Need{}},
+		"float64":       {arrays(file("x.npy", testkit.NPYOf("<f8", fmt.Sprintf("(%d, 8)", n), values...))), Need{}},
 		"Fortran order": {arrays(file("f.npy", fortran)), Need{}},
 		"with a group":  {Settings{CSV: table(digits.String(), CSV{Target: "4", Header: &no}).CSV, Groups: []GroupFile{{"g", file("g.csv", []byte(digits.String()))}}}, Need{}},
 		"standardised":  {Settings{Train: arrays(file("s.idx", images)).Train, Standardise: "inputs"}, Need{}},
@@ -99,7 +99,7 @@ func TestLoadBytes(t *testing.T) {
 		"a known set":   {Settings{Set: "mnist7"}, Need{}},
 	} {
 		estimate := float64(0)
-		if cost := allocated(func() { estimate = float64(c.s.LoadBytes("")) }); cost > 4<<20 {
+		if cost := testkit.Allocated(func() { estimate = float64(c.s.LoadBytes("")) }); cost > 4<<20 {
 			t.Errorf("%s: the estimate allocates %d bytes", name, cost)
 		}
 		if name == "nothing there" || name == "a known set" {

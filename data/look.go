@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Look is what a table offers to a network that predicts one of its columns.
@@ -32,41 +33,35 @@ type Look struct {
 	Units    []string // columns of words that are numbers with a sign or a unit
 }
 
-// mostClasses is the largest number of integers 0 … C−1 that are taken for classes, and fewestOf the least number of rows of each on
-// average.
-const (
-	mostClasses = 30
-	fewestOf    = 5
-)
-
-// Look reads the table and says what its target is and how many inputs a network has. The target is a class if it holds words, two
+// LookAt reads the table and says what its target is and how many inputs a network has. The target is a class if it holds words, two
 // integers, or all of the integers 0 … C−1 with C at most 30 and five rows of each on average; else it is a number. A target that
 // cannot be learnt is an error: missing values, the same value in all rows, words that are all different, more than 30 words without five
 // rows of each on average, numbers among which some cells are words. A fault of the settings is a *FieldError.
-func (o CSV) Look() (*Look, error) {
-	t, named, err := o.loadByName()
+func LookAt(o CSV) (*Look, error) {
+	t, named, err := loadByName(o)
 	if err != nil {
 		return nil, err
 	}
-	t.leaveOutCounters(o.Target, o.Keep)
+	t.LeaveOutCounters(o.Target, o.Keep)
 	target, err := t.Column(o.Target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: target: %w", t.Name, err)
 	}
-	classes := t.areClasses(target)
-	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true}.Schema(t, allRows(t))
+	column := &t.Profile().Columns[target]
+	classes := column.Of != nil || column.Classes()
+	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true}.Schema(t, t.All())
 	if err != nil {
 		return nil, err
 	}
 	if classes {
-		if err := t.learnableClasses(target, s); err != nil {
+		if err := learnableClasses(t, target, s); err != nil {
 			return nil, err
 		}
 	}
 	l := &Look{
-		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
-		Few:     !classes && t.areFew(target),
-		Counted: s.Counted, Numbered: t.numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
+		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.Words(target) != nil,
+		Few:     !classes && column.Few(),
+		Counted: s.Counted, Numbered: t.Numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
 	}
 	for _, e := range s.Expand {
 		if e.Missing {
@@ -81,8 +76,8 @@ func (o CSV) Look() (*Look, error) {
 
 // loadByName loads the table. If it seems to have no header but the first record has the target's name, that record is the header, and
 // named is true: a name in it is a number.
-func (o CSV) loadByName() (t *Table, named bool, err error) {
-	if t, err = o.load(); o.Header != nil || !noTarget(err) {
+func loadByName(o CSV) (t *Table, named bool, err error) {
+	if t, err = load(&o); o.Header != nil || !noTarget(err) {
 		return t, false, err
 	}
 	if _, number := strconv.Atoi(o.Target); number == nil {
@@ -90,7 +85,7 @@ func (o CSV) loadByName() (t *Table, named bool, err error) {
 	}
 	header := true
 	o.Header = &header
-	t, again := o.load()
+	t, again := load(&o)
 	if noTarget(again) {
 		return nil, false, err
 	}
@@ -103,53 +98,11 @@ func noTarget(err error) bool {
 	return errors.As(err, &field) && field.Field == "csv.target"
 }
 
-// areClasses reports whether column j looks like classes.
-func (t *Table) areClasses(j int) bool {
-	if t.words(j) != nil {
-		return true
-	}
-	values := t.few(j)
-	if slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) }) {
-		return false
-	}
-	n := len(values)
-	return n == 2 || n > 2 && values[0] == 0 && values[n-1] == float64(n-1) && t.areFew(j)
-}
-
-// areFew reports whether column j takes few values, each several times.
-func (t *Table) areFew(j int) bool {
-	n := len(t.few(j))
-	return n > 0 && t.Rows() >= fewestOf*n
-}
-
-// wholeFew returns how many values column j takes if they are few whole numbers, at least two, each several times; else 0.
-func (t *Table) wholeFew(j int) int {
-	values := t.few(j)
-	if t.words(j) != nil || len(values) < 2 || !t.areFew(j) || slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) }) {
-		return 0
-	}
-	return len(values)
-}
-
-// few returns the values of column j in order; nil if they are too many for classes, or if one is missing, which Schema refuses where it
-// stands.
-func (t *Table) few(j int) (values []float64) {
-	for i := j; i < len(t.Values); i += t.Cols {
-		v := t.Values[i]
-		if k, ok := slices.BinarySearch(values, v); !ok {
-			if values = slices.Insert(values, k, v); v != v || len(values) > mostClasses {
-				return nil
-			}
-		}
-	}
-	return values
-}
-
 // learnableClasses refuses a target of words of which nothing can be learnt, or which looks like numbers with a slip among them. Words
 // and integers together are classes, as in 0, 1, 2, more, but not if there are many integers or a number with a fraction.
-func (t *Table) learnableClasses(j int, s *Schema) error {
+func learnableClasses(t *Table, j int, s *Schema) error {
 	numbers, fractions, word := 0, false, -1
-	for k, name := range t.words(j) {
+	for k, name := range t.Words(j) {
 		v, err := cells.Number([]byte(name))
 		switch {
 		case err == nil:
@@ -160,20 +113,20 @@ func (t *Table) learnableClasses(j int, s *Schema) error {
 		}
 	}
 	switch {
-	case word >= 0 && (fractions || numbers > mostClasses):
-		i := slices.IndexFunc(allRows(t), func(i int32) bool { return t.Values[int(i)*t.Cols+j] == float64(word) })
+	case word >= 0 && (fractions || numbers > tables.MostFew):
+		i := slices.IndexFunc(t.All(), func(i int32) bool { return t.Values[int(i)*t.Cols+j] == float64(word) })
 		return fmt.Errorf("%s: line %d, %s: %s is not a number, and other rows of the target have numbers: write a number or remove the row",
-			t.Name, t.Line(i), t.column(j), cells.Quote([]byte(t.words(j)[word])))
-	case word >= 0 && isDate(t.words(j)[word]):
+			t.Name, t.Line(i), t.Title(j), cells.Quote([]byte(t.Words(j)[word])))
+	case word >= 0 && tables.IsDate(t.Words(j)[word]):
 		return fmt.Errorf("%s: %s: the target holds dates such as %s: write a number or a word in their place",
-			t.Name, t.column(j), cells.Quote([]byte(t.words(j)[word])))
+			t.Name, t.Title(j), cells.Quote([]byte(t.Words(j)[word])))
 	case s.Classes == 1:
-		return fmt.Errorf("%s: %s: the target has one class only, %s, in all %d rows: there is nothing to learn", t.Name, t.column(j), s.Names[0], t.Rows())
+		return fmt.Errorf("%s: %s: the target has one class only, %s, in all %d rows: there is nothing to learn", t.Name, t.Title(j), s.Names[0], t.Rows())
 	case s.Classes == t.Rows():
-		return fmt.Errorf("%s: %s: no two rows have the same class: there is nothing to learn", t.Name, t.column(j))
-	case s.Classes > mostClasses && t.Rows() < fewestOf*s.Classes:
+		return fmt.Errorf("%s: %s: no two rows have the same class: there is nothing to learn", t.Name, t.Title(j))
+	case s.Classes > tables.MostFew && t.Rows() < tables.FewestOf*s.Classes:
 		return fmt.Errorf("%s: %s: the target has %s different words in %s rows: want %d rows of each on average to learn them as classes: write fewer classes, or numbers",
-			t.Name, t.column(j), numeral.Count(s.Classes), numeral.Count(t.Rows()), fewestOf)
+			t.Name, t.Title(j), numeral.Count(s.Classes), numeral.Count(t.Rows()), tables.FewestOf)
 	}
 	return nil
 }

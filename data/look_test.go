@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/tables"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // looked writes a table with a column x of numbers before the cells that are given, and looks at it.
@@ -28,7 +30,7 @@ func looked(t *testing.T, o CSV, header string, n int, cell func(i int) string) 
 	if err := os.WriteFile(o.File, []byte(b.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return o.Look()
+	return LookAt(o)
 }
 
 // TestLookTarget: which targets are classes.
@@ -86,7 +88,7 @@ func TestNumbered(t *testing.T) {
 		}
 		return t
 	}
-	if numbers(24).numbered("y", nil) != nil || numbers(25).numbered("y", nil) == nil {
+	if numbers(24).Numbered("y", nil) != nil || numbers(25).Numbered("y", nil) == nil {
 		t.Error("the number of rows from which on columns are named is not 25")
 	}
 	for name, c := range map[string]struct {
@@ -111,8 +113,8 @@ func TestNumbered(t *testing.T) {
 		for i := range rows {
 			text += fmt.Sprintf("%v,%v,%v\n", c.cell(i), float64(i*i%11)+0.5, float64(i*i%13)+0.5)
 		}
-		csv := CSV{File: writeFile(t, "t.csv", []byte(text)), Target: "y", Words: true, Missing: missingIndicator, Other: otherZeros}
-		l, err := csv.Look()
+		csv := CSV{File: testkit.WriteFile(t, "t.csv", []byte(text)), Target: "y", Words: true, Missing: tables.MissingIndicator, Other: tables.OtherZeros}
+		l, err := LookAt(csv)
 		if err != nil {
 			if name != "rising, infinite" {
 				t.Errorf("%s: %v", name, err)
@@ -128,7 +130,7 @@ func TestNumbered(t *testing.T) {
 			t.Errorf("%s: %v", name, p.Findings())
 		}
 		if csv.Keep = []string{"id"}; c.want {
-			if l, err := csv.Look(); err != nil || l.Numbered != nil {
+			if l, err := LookAt(csv); err != nil || l.Numbered != nil {
 				t.Errorf("%s, kept: %q, %v", name, l.Numbered, err)
 			}
 			if found := loaded(t, Settings{CSV: &csv}, Need{Regression: true}).Noted; found != nil {
@@ -225,7 +227,7 @@ func TestLookRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v: %v, want %q", l, err, c.want)
 			}
-			var fault *ColumnFault
+			var fault *tables.ColumnFault
 			switch found := errors.As(err, &fault); {
 			case found != (c.column != ""):
 				t.Errorf("%v: a mend by a setting: %v", err, found)

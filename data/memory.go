@@ -1,10 +1,6 @@
 package data
 
-import (
-	"fmt"
-	"reflect"
-	"slices"
-)
+import "fmt"
 
 // Memory holds examples of a Go program, in place of files. They are processed like arrays in files: missing parts are drawn
 // by the seed, and standardisation is measured in float64 before rounding. The slices are copied only where necessary, so do
@@ -43,7 +39,7 @@ func (s *Slices) inputs(name string) (*Array, error) {
 	case s.Array != nil:
 		a := *s.Array
 		a.Name = name + ".Array"
-		return &a, a.consistent()
+		return &a, a.Check()
 	}
 	name += ".Inputs"
 	if len(s.Inputs) == 0 {
@@ -80,7 +76,7 @@ func (s *Slices) arrays(name string, regression bool) (inputs, targets *Array, e
 		return inputs, &Array{Name: name + ".Labels", Shape: []int{len(labels)}, Values: labels}, nil
 	}
 	targets = &Array{Name: name + ".Targets", Shape: []int{len(s.Targets)}, Values: s.Targets}
-	if n := inputs.examples(); n > 0 && len(s.Targets) > n {
+	if n := examplesOf(inputs); n > 0 && len(s.Targets) > n {
 		if len(s.Targets)%n != 0 {
 			return nil, nil, fmt.Errorf("%s: %d values for %d examples: want as many for each", targets.Name, len(s.Targets), n)
 		}
@@ -103,28 +99,8 @@ func (g *MemoryGroup) group(schema *Schema) (Group, error) {
 	return Group{Name: g.Name, Set: set}, err
 }
 
-// consistent checks an array that did not come from a reader.
-func (a *Array) consistent() error {
-	switch a.Values.(type) {
-	case []bool, []uint8, []uint16, []uint32, []uint64, []int8, []int16, []int32, []int64, []Float16, []BFloat16, []float32, []float64:
-	default:
-		return fmt.Errorf("%s: values of type %T, want a slice of bools, integers or floats", a.Name, a.Values)
-	}
-	if slices.ContainsFunc(a.Shape, func(d int) bool { return d < 0 }) {
-		return fmt.Errorf("%s: shape %v", a.Name, a.Shape)
-	}
-	want, err := count(a.Shape, 1)
-	if err != nil {
-		return fmt.Errorf("%s: %w", a.Name, err)
-	}
-	if n := reflect.ValueOf(a.Values).Len(); n != want {
-		return fmt.Errorf("%s: %d values for shape %v, want %d", a.Name, n, a.Shape, want)
-	}
-	return nil
-}
-
-// examples is the number of examples of inputs [n, …]; 0 for a scalar.
-func (a *Array) examples() int {
+// examplesOf is the number of examples of inputs [n, …]; 0 for a scalar.
+func examplesOf(a *Array) int {
 	if len(a.Shape) == 0 {
 		return 0
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 var update = flag.Bool("update", false, "write folder mnist7 anew from MNIST in STARLING_DATA")
@@ -45,18 +47,30 @@ func TestMNIST7Files(t *testing.T) {
 	train, test := mnist(t, "the comparison of the embedded images with MNIST")
 	train = train.Select("train", firstOf(train, 0, 7, 1400))
 	test = test.Select("test", slices.Concat(firstOf(test, 0, 7, 7000), firstOf(test, 8, 8, 500), firstOf(test, 9, 9, 500)))
-	if *update {
-		writeIDX(t, mnistFiles[0], train.U8, train.Len(), 28, 28)
-		writeIDX(t, mnistFiles[1], labelBytes(train), train.Len())
-		writeIDX(t, mnistFiles[2], test.U8, test.Len(), 28, 28)
-		writeIDX(t, mnistFiles[3], labelBytes(test), test.Len())
-		return
-	}
-	k, err := find("mnist7")
+	k, err := sets.Find("mnist7")
 	if err != nil {
 		t.Fatal(err)
 	}
-	gotTrain, gotTest, err := k.mnist("", 1400, 8000)
+	if *update {
+		files, err := sets.Find("mnist")
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeIDX(t, files.Files[0], train.U8, train.Len(), 28, 28)
+		writeIDX(t, files.Files[1], labelBytes(train), train.Len())
+		writeIDX(t, files.Files[2], test.U8, test.Len(), 28, 28)
+		writeIDX(t, files.Files[3], labelBytes(test), test.Len())
+		return
+	}
+	trains, tests, err := k.Images("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotTrain, err := NewSet("train", trains.Inputs, trains.Labels, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotTest, err := NewSet("test", tests.Inputs, tests.Labels, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +106,7 @@ func writeIDX(t *testing.T, name string, values []byte, shape ...int) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join("mnist7", name), buf.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join("..", "internal", "sets", "mnist7", filepath.Base(name)), buf.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -121,8 +135,8 @@ func TestMNIST7(t *testing.T) {
 			t.Errorf("%s has shape %v", s.Name, s.Shape)
 		}
 	}
-	k := slices.IndexFunc(List(""), func(k Known) bool { return k.Name == "mnist7" })
-	if e := List("")[k]; e.Train != 1200 || e.Validate != 200 || e.Test != 7000 || len(e.Groups) != len(p.Groups) || !e.Found {
+	at := slices.IndexFunc(sets.List(""), func(k sets.Known) bool { return k.Name == "mnist7" })
+	if e := sets.List("")[at]; e.Train != 1200 || e.Validate != 200 || e.Test != 7000 || len(e.Groups) != len(p.Groups) || !e.Found {
 		t.Errorf("List says %+v", e)
 	}
 	// Frozen: every bit of the noise and of the embedded images is part of the data set.

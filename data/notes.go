@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 )
@@ -28,7 +29,7 @@ func (p *Problem) Checksums() map[string]string {
 // classes without training examples or with few.
 func (p *Problem) Findings() (found []finding.Finding) {
 	found = append(p.Schema.ColumnFindings(), p.Noted...)
-	if shape := p.Schema.Shape; p.targets != nil && channelsLast(shape) {
+	if shape := p.Schema.Shape; p.targets != nil && arrays.ChannelsLast(shape) {
 		found = append(found, finding.ChannelsLast(p.Name, shape[0], shape[1], shape[2]))
 	}
 	if zero := p.Schema.alwaysZero(); zero != nil {

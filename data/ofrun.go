@@ -4,43 +4,64 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
-// What a reader asks of the schema of a run (ofRun), beside find, known and unknown.
+// ofRun is what a reader of tables asks of the schema of a run (tables.Run). With inputs alone, the target is not read.
+type ofRun struct {
+	*Schema
+	inputs bool
+}
 
-// named reports whether the columns of the run's table have names.
-func (s *Schema) named() bool { return s.Named }
+// Find implements tables.Run.
+func (s ofRun) Find(t *Table) (tables.Roles, error) {
+	r, err := s.find(t)
+	if err != nil {
+		return r, err
+	}
+	if s.inputs && r.Target >= 0 {
+		r.Target, r.Left = -1, append(r.Left, r.Target)
+	}
+	r.ByPlace, r.Zeros, r.Categories = t.Header == nil && s.Named, s.Other == tables.OtherZeros, map[int][]string{}
+	for k, e := range s.expansions() {
+		if e != nil && e.Categories != nil {
+			r.Categories[r.Features[k]] = e.Categories
+		}
+	}
+	return r, nil
+}
 
-// names reports whether a text names a column of the run's table. A number does not, since it could as well be a value.
-func (s *Schema) names(text []byte) bool {
+// Names implements tables.Run. A number names no column, since it could as well be a value.
+func (s ofRun) Names(text []byte) bool {
 	if _, err := cells.Number(text); err == nil {
 		return false
 	}
 	return s.Named && slices.Contains(s.Columns, string(text))
 }
 
-// uses reports whether a run looks at the cells of a column: it is neither left out, unless it was constant, nor unknown to it and, where
-// inputs alone are read, not the target.
-func (s *Schema) uses(column string, inputs bool) bool {
+// Uses implements tables.Run: a column is neither left out, unless it was constant, nor unknown to the run.
+func (s ofRun) Uses(column string) bool {
 	if s.Columns == nil || !s.Named {
 		return true
 	}
-	return column == s.Target && !inputs || slices.Contains(s.Columns, column) && s.input(column) || s.dropped(column)
+	return column == s.Target && !s.inputs || slices.Contains(s.Columns, column) && s.input(column) || s.Dropped(column)
 }
 
-// dropped reports whether a run left out a column because it had one value, with which a file's are compared.
-func (s *Schema) dropped(column string) bool {
+// Dropped implements tables.Run.
+func (s ofRun) Dropped(column string) bool {
 	_, ok := s.Constants[column]
 	return ok && s.Named
 }
 
-// leave leaves out column j, which is that of a name in the run's table.
-func (r *roles) leave(j int, name string, s *Schema) {
-	r.left = append(r.left, j)
-	if value, ok := s.Constants[name]; ok {
-		if r.constants == nil {
-			r.constants = map[int]*oneValue{}
-		}
-		r.constants[j] = newOneValue(value)
-	}
+// Unknown implements tables.Run.
+func (s ofRun) Unknown(text string, categories []string) error { return s.unknown(text, categories) }
+
+// CSV says how to read another table with targets for the run. Columns that the run's table had not are ignored.
+func (s *Schema) CSV() CSV {
+	return tables.ForRun(CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target}, ofRun{s, false}, "")
+}
+
+// CSVToPredict is CSV of a table to predict, whose target is not looked at. The texts of a key column are kept; empty: none are.
+func (s *Schema) CSVToPredict(key string) CSV {
+	return tables.ForRun(CSV{Delimiter: s.Delimiter, Header: s.Header}, ofRun{s, true}, key)
 }

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/formats"
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 // Read loads other examples than the run's own, to evaluate the run's network on: a known set by name, a CSV that has the
@@ -45,7 +46,7 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, unknownOrMissing(name)
 	}
-	array, err := IsArray(name)
+	array, err := formats.IsArray(name)
 	if err != nil {
 		return nil, err
 	}
@@ -137,49 +138,9 @@ func (p *Problem) readGroup(name, dir string) (Group, error) {
 	return g, err
 }
 
-// readInputs reads a file of inputs without targets, NPY, IDX or CSV.
-func (p *Problem) readInputs(name, file string) (*Set, error) {
-	array, err := IsArray(file)
-	if err != nil {
-		return nil, err
-	}
-	if array {
-		a, err := readArray(file)
-		if err != nil {
-			return nil, err
-		}
-		return p.Schema.Examples(name, a)
-	}
-	t, err := p.readTable(file, p.Schema.CSVToPredict(""))
-	if err != nil {
-		return nil, err
-	}
-	return p.Schema.Set(name, t, nil, false)
-}
-
-// readTable reads another table than that of the training examples, and notes how it differs from that one: once, also if it is the
-// file of two parts.
-func (p *Problem) readTable(file string, o CSV) (*Table, error) {
-	t, err := readExamples(file, o)
-	if err != nil {
-		return nil, err
-	}
-	for _, note := range t.Notes(file, t.Rows()) {
-		if !slices.ContainsFunc(p.Noted, func(n finding.Finding) bool { return n.Words() == note.Words() }) {
-			p.Noted = append(p.Noted, note)
-		}
-	}
-	return t, nil
-}
-
-// IsKnown reports whether Load knows a data set of that name.
-func IsKnown(name string) bool {
-	return slices.ContainsFunc(known(), func(k Known) bool { return k.Name == name })
-}
-
 // unknownOrMissing is the error for a name that is neither a known set nor a file. It lists the known sets.
 func unknownOrMissing(name string) error {
-	_, err := find(name)
+	_, err := sets.Find(name)
 	return fieldError("", "%v, and no file %s", err, name)
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // Padding brings images to the size that a network takes: zeros around them, the image in the middle (of an odd number of rows or columns
@@ -40,7 +42,7 @@ func (p Padding) shape(name string, from []int) ([]int, error) {
 	}
 	switch {
 	case size(to) > largestImage:
-		return nil, fmt.Errorf("%s: images of shape %v: want at most %s values", name, to, thousands(largestImage))
+		return nil, fmt.Errorf("%s: images of shape %v: want at most %s values", name, to, numeral.Count(largestImage))
 	case to[1] < from[1] || to[2] < from[2]:
 		return nil, fmt.Errorf("%s: images of %d×%d, which padding to %d×%d would cut: want at least their size, or cut or resize the images first", name, from[1], from[2], to[1], to[2])
 	case to[0] != from[0] && from[0] != 1:

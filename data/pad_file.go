@@ -2,12 +2,16 @@ package data
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/arrays"
+	"github.com/starling-smc/starling/internal/formats"
 )
 
 // Write pads the images of a file, NPY or IDX, or the test images (without any, the training images) of a set known by name, and writes
@@ -25,11 +29,11 @@ func (p Padding) Write(w *bufio.Writer, name, dir string) (shape []int, err erro
 			if to.U8 != nil {
 				dtype = "|u1"
 			}
-			w.Write(npyBegin(dtype, shape))
+			w.Write(arrays.NPYBegin(dtype, shape))
 		}
 		w.Write(to.U8)
 		for _, v := range to.F32 {
-			w.Write(little.AppendUint32(w.AvailableBuffer(), math.Float32bits(v)))
+			w.Write(binary.LittleEndian.AppendUint32(w.AvailableBuffer(), math.Float32bits(v)))
 		}
 		return nil
 	})
@@ -64,14 +68,14 @@ func eachImages(name, dir string, fn func(n int, images *Set) error) error {
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return unknownOrMissing(name)
 	}
-	in, err := OpenArray(name)
+	in, err := formats.OpenArray(name)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	n := in.Shape()[0]
 	if n == 0 {
-		return fmt.Errorf("%s: %w", name, errNoRows)
+		return fmt.Errorf("%s: %w", name, arrays.ErrNoRows)
 	}
 	for done := 0; done < n; done += padBlock {
 		images, err := in.Next(padBlock)

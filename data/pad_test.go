@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/arrays"
 )
 
 // written pads a file and reads the result back.
@@ -79,7 +81,7 @@ func TestPadWrite(t *testing.T) {
 		pixels[i] = byte(i)
 		values[i] = float64(pixels[i]) / 4
 	}
-	header := strings.Replace(string(NPYHeader([]int{n, 1, 2})), "<f8", "|u1", 1)
+	header := strings.Replace(string(arrays.NPYHeader([]int{n, 1, 2})), "<f8", "|u1", 1)
 	of := func(i, c, y, x int) byte {
 		if y != 1 {
 			return 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/packed"
 	"github.com/starling-smc/starling/internal/regular"
 )
 
@@ -58,38 +59,6 @@ func (p Parts) Check(f *config.Faults) {
 		}
 	}
 	f.If(given == 0 && p.TestRows == "", "", "want shares, as in {train: 0.6, validate: 0.3, test: 0.1}, or test_rows, a file")
-}
-
-// checkSplit checks the division with the other settings. Of examples in a program's memory, of which a config says nothing,
-// the parts may be unknown.
-func (s Settings) checkSplit(f *config.Faults) {
-	p := s.Split
-	if p == nil {
-		return
-	}
-	validate, test := s.own()
-	for _, k := range known() {
-		if k.Name == s.Set && k.Whole {
-			f.Add("split", "%s is always whole: leave split out", s.Set)
-			return
-		}
-	}
-	if s.Whole {
-		f.Conflict([]string{"split", "whole"}, "split divides the examples, and whole keeps them together: leave one of them out")
-	}
-	f.If(validate && p.Validate != 0, "split.validate", ownPart, "validation")
-	f.If(test && p.Test != 0, "split.test", ownPart, "test")
-	f.If(test && p.TestRows != "", "split.test_rows", ownPart, "test")
-	sum, terms := 0.0, []string{}
-	for _, share := range p.shares() {
-		switch {
-		case share.value != 0:
-			sum, terms = sum+share.value, append(terms, fmt.Sprintf("%s %v", share.name, share.value))
-		case p.TestRows == "" && !(s.Memory != nil && s.Memory.Train == nil) && (share.name == "validate" && !validate || share.name == "test" && !test):
-			sum, terms = sum+tenth, append(terms, fmt.Sprintf("%s %v (where no share is given)", share.name, tenth))
-		}
-	}
-	f.If(sum > 1+roundings, "split", "the shares add up to more than 1: %s", strings.Join(terms, ", "))
 }
 
 // divide chooses among n training examples those that train, and those of the parts that the data lack: first to test, then to
@@ -186,7 +155,7 @@ func (p *Parts) byRows(n int, seed uint64, s strata, parts int) (kept []int32, h
 
 // readRows reads a file of row numbers below n, one a line, and returns them in ascending order. Empty lines are passed over.
 func readRows(path string, n int) ([]int32, error) {
-	return reading(path, regular.Open, func(file *regular.File) ([]int32, error) {
+	return packed.Reading(path, regular.Open, func(file *regular.File) ([]int32, error) {
 		var rows []int32
 		first := map[int32]int{} // the line of each row
 		lines := bufio.NewScanner(file)
@@ -220,4 +189,36 @@ func readRows(path string, n int) ([]int32, error) {
 		slices.Sort(rows)
 		return rows, nil
 	})
+}
+
+// Split makes the parts that the problem lacks: a missing Test or Validate becomes a random tenth of Train, which keeps the
+// rest. A Whole problem is not split. The split depends on the seed and on the number of training examples
+// alone.
+func (p *Problem) Split(seed uint64) error { return p.split(nil, seed) }
+
+// split is Split by settings.
+func (p *Problem) split(by *Parts, seed uint64) error {
+	if p.Whole {
+		return nil
+	}
+	var missing []**Set
+	var names []string
+	if p.Test == nil {
+		missing, names = append(missing, &p.Test), append(names, "test")
+	}
+	if p.Validate == nil {
+		missing, names = append(missing, &p.Validate), append(names, "validate")
+	}
+	if len(missing) == 0 && by == nil {
+		return nil
+	}
+	kept, held, err := by.divide(p.Train.Len(), seed, nil, p.Test == nil, p.Validate == nil)
+	if err != nil {
+		return fmt.Errorf("data set %q: %w", p.Name, err)
+	}
+	for k, set := range missing {
+		*set = p.Train.Select(names[k], held[k])
+	}
+	p.Train = p.Train.Select(p.Train.Name, kept)
+	return nil
 }

@@ -38,3 +38,29 @@ type Unshared struct {
 	// data's. It is NoClass if there is none: then their class has probability 0.
 	Class int32
 }
+
+// Need says what a network and its method require of the examples.
+type Need struct {
+	Regression bool    // targets are numbers, not classes
+	Whole      bool    // hold nothing out, because the network is evaluated as it is, unless the settings divide the examples
+	Seed       uint64  // seed of the draw of the parts that are held out, unless the settings have one
+	Schema     *Schema // of an earlier run on the same data; nil: measure it on the training examples
+}
+
+// standardise standardises every part of a known set.
+func (p *Problem) standardise() error {
+	parts := []**Set{&p.Train, &p.Validate, &p.Test}
+	for i := range p.Groups {
+		parts = append(parts, &p.Groups[i].Set)
+	}
+	for _, part := range parts {
+		if *part == nil {
+			continue
+		}
+		var err error
+		if *part, err = p.Schema.Standardise(*part); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/spelling"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Set makes a set of some rows of a table, nil for all, with or without targets. Columns of a table with a header are found
@@ -18,11 +20,11 @@ import (
 // arrays, it must have as many columns as the arrays have features. Columns of words become the inputs of their Expansion. Errors name
 // file, line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
-	r, err := s.find(t, false)
+	r, err := s.find(t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	columns, target, expand := r.features, r.target, s.expansions()
+	columns, target, expand := r.Features, r.Target, s.expansions()
 	used := columns
 	if targets {
 		if s.Columns == nil {
@@ -32,29 +34,29 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 			return nil, fmt.Errorf("%s: lacks the target, column %q of the run", t.Name, s.Target)
 		}
 		used = append(slices.Clone(columns), target)
-		if err := t.completeTarget(target, s.Classes > 0, s.Names); err != nil {
+		if err := t.CompleteTarget(target, s.Classes > 0, s.Names); err != nil {
 			return nil, err
 		}
 	}
 	for k, j := range used {
-		if isWords := j != target && expand != nil && expand[k] != nil && expand[k].Categories != nil; t.words(j) != nil && !isWords && !(j == target && s.Classes > 0) {
-			return nil, &NamesError{t.Name, t.column(j), append(t.words(j), "")[0]}
+		if isWords := j != target && expand != nil && expand[k] != nil && expand[k].Categories != nil; t.Words(j) != nil && !isWords && !(j == target && s.Classes > 0) {
+			return nil, &tables.NamesError{File: t.Name, Column: t.Title(j), Example: append(t.Words(j), "")[0]}
 		}
 	}
 	lacks := func(j int) bool {
 		k := slices.Index(columns, j)
 		return expand != nil && k >= 0 && expand[k] != nil && expand[k].Missing
 	}
-	if err := t.finite(used, lacks); err != nil {
-		var missing *missingError
-		if errors.As(err, &missing) && !missing.infinite && missing.column != target {
+	if err := t.Finite(used, lacks); err != nil {
+		var missing *tables.MissingError
+		if errors.As(err, &missing) && !missing.Infinite && missing.Column != target {
 			err = fmt.Errorf("%w, since no row of the run's table lacks a value there", err)
 		}
 		return nil, err
 	}
 	set := &Set{Name: name, Shape: s.Shape, Source: t.Name, Rows: rows}
 	if rows == nil {
-		rows = allRows(t)
+		rows = t.All()
 	}
 	numberings, err := s.numberings(t, rows, columns, expand)
 	if err != nil {
@@ -67,15 +69,15 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 			v := t.Values[int(i)*t.Cols+j]
 			if numbers := numberings[k]; numbers != nil && v == v {
 				n := numbers[int(v)]
-				if n == len(expand[k].Categories) && s.Other != otherZeros {
-					return nil, fmt.Errorf("%s: line %d, %s: %w", t.Name, t.Line(int(i)), t.column(j), s.unknown(t.words(j)[int(v)], expand[k].Categories))
+				if n == len(expand[k].Categories) && s.Other != tables.OtherZeros {
+					return nil, fmt.Errorf("%s: line %d, %s: %w", t.Name, t.Line(int(i)), t.Title(j), s.unknown(t.Words(j)[int(v)], expand[k].Categories))
 				}
 				v = float64(n)
 			}
 			x[k] = v
 		}
 		if k := s.append(set, x, expand, &buffer); k >= 0 {
-			return nil, t.tooLarge(int(i), columns[k])
+			return nil, t.TooLarge(int(i), columns[k])
 		}
 	}
 	switch {
@@ -94,7 +96,7 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 			s.Targets.row(y)
 		}
 		if !(math.Abs(y[0]) <= math.MaxFloat32) {
-			return nil, t.tooLarge(int(i), target)
+			return nil, t.TooLarge(int(i), target)
 		}
 		set.Values = append(set.Values, float32(y[0]))
 	}
@@ -102,26 +104,22 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 }
 
 // find finds the columns of a table, and those to leave out, which the run's table had not.
-func (s *Schema) find(t *Table, inputs bool) (roles, error) {
+func (s *Schema) find(t *Table) (tables.Roles, error) {
 	if t.Header == nil || !s.Named {
-		r, err := s.places(t.Cols)
-		if inputs && r.target >= 0 {
-			r.target, r.left = -1, append(r.left, r.target)
-		}
-		return r, err
+		return s.places(t.Cols)
 	}
-	r, at, known := roles{target: -1}, map[string]int{}, map[string]bool{}
+	r, at, known := tables.Roles{Target: -1}, map[string]int{}, map[string]bool{}
 	for _, name := range s.Columns {
 		known[name] = true
 	}
 	var extra, missing []string
 	for j, name := range t.Header {
 		if slices.Contains(s.LeftOut, name) || slices.Contains(s.Dropped, name) {
-			r.leave(j, name, s)
+			s.leave(&r, j, name)
 			continue
 		}
 		if !known[name] {
-			extra, r.extra, r.left = append(extra, name), append(r.extra, j), append(r.left, j)
+			extra, r.Extra, r.Left = append(extra, name), append(r.Extra, j), append(r.Left, j)
 			continue
 		}
 		if k, twice := at[name]; twice {
@@ -134,18 +132,16 @@ func (s *Schema) find(t *Table, inputs bool) (roles, error) {
 		if !ok {
 			missing = append(missing, name)
 		}
-		r.features = append(r.features, j)
+		r.Features = append(r.Features, j)
 	}
 	switch {
 	case extra != nil && missing != nil:
-		return r, fmt.Errorf("lacks %s of the run's columns, and has %s instead", quoteSome(missing), quoteSome(extra))
+		return r, fmt.Errorf("lacks %s of the run's columns, and has %s instead", cells.QuoteSome(missing), cells.QuoteSome(extra))
 	case missing != nil:
-		return r, fmt.Errorf("lacks %s of the run's columns", quoteSome(missing))
+		return r, fmt.Errorf("lacks %s of the run's columns", cells.QuoteSome(missing))
 	}
 	if j, ok := at[s.Target]; ok {
-		if r.target = j; inputs {
-			r.target, r.left = -1, append(r.left, j)
-		}
+		r.Target = j
 	}
 	return r, nil
 }
@@ -153,14 +149,14 @@ func (s *Schema) find(t *Table, inputs bool) (roles, error) {
 // places is find for rows of n numbers without names. n decides which columns of the training table are missing: none, the
 // target, the columns that are left out, both, all except the inputs, or all except the inputs and the target. Where that may be
 // more than one of them, it is an error: an input would be read from the place of another column.
-func (s *Schema) places(n int) (roles, error) {
-	r := roles{target: -1}
+func (s *Schema) places(n int) (tables.Roles, error) {
+	r := tables.Roles{Target: -1}
 	if s.Columns == nil {
 		if len(s.Shape) != 1 || n != s.Shape[0] {
 			return r, fmt.Errorf("rows of %d values, the run was trained on examples of shape %v", n, s.Shape)
 		}
 		for j := range n {
-			r.features = append(r.features, j)
+			r.Features = append(r.Features, j)
 		}
 		return r, nil
 	}
@@ -190,14 +186,25 @@ func (s *Schema) places(n int) (roles, error) {
 	for j, c := range there {
 		switch {
 		case c == s.Target:
-			r.target = j
+			r.Target = j
 		case s.input(c):
-			r.features = append(r.features, j)
+			r.Features = append(r.Features, j)
 		default:
-			r.leave(j, c, s)
+			s.leave(&r, j, c)
 		}
 	}
 	return r, nil
+}
+
+// leave leaves out column j, which is that of a name in the run's table.
+func (s *Schema) leave(r *tables.Roles, j int, name string) {
+	r.Left = append(r.Left, j)
+	if value, ok := s.Constants[name]; ok {
+		if r.Constants == nil {
+			r.Constants = map[int]string{}
+		}
+		r.Constants[j] = value
+	}
 }
 
 // lackedBy names a column that the rows of one form lack and those of another have.
@@ -236,8 +243,8 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 		v := t.Values[int(i)*t.Cols+target]
 		name, ok := "", false
 		switch {
-		case t.words(target) != nil:
-			name = t.words(target)[int(v)]
+		case t.Words(target) != nil:
+			name = t.Words(target)[int(v)]
 			labels[n], ok = number[name]
 		case s.Names != nil:
 			name = strconv.FormatFloat(v, 'f', -1, 64)
@@ -249,22 +256,51 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 			}
 		}
 		if !ok {
-			known := quoteSome(s.Names)
+			known := cells.QuoteSome(s.Names)
 			if s.Names == nil {
 				known = fmt.Sprintf("0 to %d", s.Classes-1)
 			}
-			return nil, fmt.Errorf("%s: line %d, %s: %s is not a class of the run (%s)", t.Name, t.Line(int(i)), t.column(target), cells.Quote([]byte(name)), known)
+			return nil, fmt.Errorf("%s: line %d, %s: %s is not a class of the run (%s)", t.Name, t.Line(int(i)), t.Title(target), cells.Quote([]byte(name)), known)
 		}
 	}
 	return labels, nil
 }
 
-// CSV says how to read another table with targets for the run. Columns that the run's table had not are ignored.
-func (s *Schema) CSV() CSV {
-	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, run: s}
+// unknown is the error for a word that is none of a column's categories.
+func (s *Schema) unknown(text string, categories []string) error {
+	mend := ": write"
+	if hint := spelling.Suggest(text, categories); hint != "" {
+		mend = hint + " Write"
+	}
+	return fmt.Errorf("%s is no category that the training rows have (%s)%s one of them, or train with data.csv.other: zeros, which takes a new word for no category",
+		cells.Quote([]byte(text)), cells.QuoteSome(categories), mend)
 }
 
-// CSVToPredict is CSV of a table to predict, whose target is not looked at. The texts of a key column are kept; empty: none are.
-func (s *Schema) CSVToPredict(key string) CSV {
-	return CSV{Delimiter: s.Delimiter, Header: s.Header, run: s, inputs: true, key: key}
+// numberings returns, for each feature that is a column of words, the number of the category of each word of the table's column,
+// len(Categories) for a word that is none. It is nil for other columns, and where the table's reader knew the categories. A table that has a
+// number in such a column is an error.
+func (s *Schema) numberings(t *Table, rows []int32, columns []int, expand []*Expansion) ([][]int, error) {
+	numberings := make([][]int, len(columns))
+	for k, e := range expand {
+		if e == nil || e.Categories == nil {
+			continue
+		}
+		words := t.Words(columns[k])
+		if len(words) > 0 && len(words) == len(e.Categories) && &words[0] == &e.Categories[0] {
+			continue
+		}
+		if words == nil {
+			for _, i := range rows {
+				if v := t.Values[int(i)*t.Cols+columns[k]]; v == v {
+					return nil, fmt.Errorf("%s: line %d, %s: %s is a number, where the run's table has words: %s", t.Name, t.Line(int(i)), t.Title(columns[k]),
+						strconv.FormatFloat(v, 'g', -1, 64), cells.QuoteSome(e.Categories))
+				}
+			}
+		}
+		numberings[k] = make([]int, len(words))
+		for n, w := range words {
+			numberings[k][n] = tables.Category(e.Categories, w)
+		}
+	}
+	return numberings, nil
 }

@@ -46,24 +46,15 @@ func (p *Problem) LargeScale() string {
 	return ""
 }
 
-// largest is the largest magnitude in column j of some rows.
-func (t *Table) largest(rows []int32, j int) float64 {
-	top := 0.0
-	for _, i := range rows {
-		top = max(top, math.Abs(t.Values[int(i)*t.Cols+j]))
-	}
-	return top
-}
-
 // largest is the largest finite magnitude in some rows of width values. Integers have no scale that float32 lacks: for them it
 // is 1.
-func (a *Array) largest(rows []int32, width int) float64 {
-	if !a.floats() {
+func largest(a *Array, rows []int32, width int) float64 {
+	if !a.Floats() {
 		return 1
 	}
 	top, x := 0.0, make([]float64, width)
 	for _, i := range rows {
-		a.row(int(i), x)
+		a.Row(int(i), x)
 		for _, v := range x {
 			if v = math.Abs(v); v > top && v <= math.MaxFloat64 {
 				top = v
@@ -71,13 +62,4 @@ func (a *Array) largest(rows []int32, width int) float64 {
 		}
 	}
 	return top
-}
-
-// floats reports whether the values are floating-point numbers.
-func (a *Array) floats() bool {
-	switch a.Values.(type) {
-	case []Float16, []BFloat16, []float32, []float64:
-		return true
-	}
-	return false
 }

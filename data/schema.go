@@ -6,7 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Schema says how files become a network's inputs and targets, and how predictions are turned back into the target's units.
@@ -99,7 +101,7 @@ func (s *Schema) check() error {
 			inputs++
 		}
 		if len(s.Shape) != 1 || p != inputs || !slices.Contains(s.Columns, s.Target) || slices.Contains(s.LeftOut, s.Target) {
-			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, quoteSome(s.Columns), s.Target, quoteSome(slices.Concat(s.Dropped, s.LeftOut)))
+			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, cells.QuoteSome(s.Columns), s.Target, cells.QuoteSome(slices.Concat(s.Dropped, s.LeftOut)))
 		}
 		p = len(s.InputNames())
 	} else if s.Intercept {
@@ -126,15 +128,15 @@ func (s *Schema) checkExpand() error {
 	for i := range s.Expand {
 		k := slices.Index(features[at:], s.Expand[i].Column)
 		if k < 0 {
-			return fmt.Errorf("an expansion of column %q: want the columns that are inputs, each once and in order: %s", s.Expand[i].Column, quoteSome(features))
+			return fmt.Errorf("an expansion of column %q: want the columns that are inputs, each once and in order: %s", s.Expand[i].Column, cells.QuoteSome(features))
 		}
 		at += k + 1
 		if err := s.Expand[i].check(); err != nil {
 			return err
 		}
 	}
-	if s.Other != "" && s.Other != otherZeros {
-		return fmt.Errorf("other %q: want %s", s.Other, otherZeros)
+	if s.Other != "" && s.Other != tables.OtherZeros {
+		return fmt.Errorf("other %q: want %s", s.Other, tables.OtherZeros)
 	}
 	for _, c := range s.Empty {
 		if !slices.Contains(s.Dropped, c) {
@@ -222,4 +224,55 @@ func feature(expand []*Expansion, k int) int {
 		k -= n
 	}
 	return k
+}
+
+// expansion returns the expansion of a column; nil: it is one number.
+func (s *Schema) expansion(column string) *Expansion {
+	for i := range s.Expand {
+		if s.Expand[i].Column == column {
+			return &s.Expand[i]
+		}
+	}
+	return nil
+}
+
+// expansions returns those of all features, nil where there is none; nil if there is none at all.
+func (s *Schema) expansions() []*Expansion {
+	if s.Expand == nil {
+		return nil
+	}
+	features := s.Features()
+	all := make([]*Expansion, len(features))
+	for k, c := range features {
+		all[k] = s.expansion(c)
+	}
+	return all
+}
+
+// InputNames returns the names of the inputs that a table's columns become, without an intercept; nil for arrays.
+func (s *Schema) InputNames() (names []string) {
+	for _, c := range s.Features() {
+		e := s.expansion(c)
+		if e == nil {
+			e = &Expansion{Column: c}
+		}
+		names = e.names(names)
+	}
+	return names
+}
+
+// Cells returns the cells of a table's inputs in the order of Features, of an example's inputs without an intercept and in the units
+// of the file: numbers as number writes those of an input, words, or nothing where a value is missing.
+func (s *Schema) Cells(x []float64, number func(input int) string) (texts []string) {
+	at := 0
+	for _, c := range s.Features() {
+		e := s.expansion(c)
+		if e == nil {
+			e = &Expansion{Column: c}
+		}
+		first := at
+		at += e.width()
+		texts = append(texts, e.text(x[first:at], func(k int) string { return number(first + k) }))
+	}
+	return texts
 }

@@ -14,7 +14,7 @@ import (
 func trained(t *testing.T, text string, c Columns) *Schema {
 	t.Helper()
 	tab := table(t, text, c.Target)
-	s, err := c.Schema(tab, allRows(tab))
+	s, err := c.Schema(tab, tab.All())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,9 @@
-// Package data loads examples into memory: readers of files, the in-memory set, orders, splits, standardisation, and the data
-// sets that starling knows by name.
+// Package data loads examples into memory: the in-memory set, the schema that makes it of tables and arrays, orders, splits,
+// standardisation, and the settings that name examples.
 //
-// A reader turns bytes into an Array (NPY, IDX) or a Table (CSV), whole or in blocks of rows; NewSet, NewValues and a Schema
-// turn these into Sets, the input of a network. Load returns a whole Problem by name: training, validation and test examples,
-// and groups of out-of-distribution inputs. Readers never panic on any input, and allocate in proportion to the file they are
-// given.
+// Readers turn bytes into an Array (NPY, IDX) or a Table (text, Parquet); NewSet, NewValues and a Schema turn these into Sets, the input
+// of a network. Load returns a whole Problem by name: training, validation and test examples, and groups of out-of-distribution inputs.
+// What reads files is in rooms of its own (docs/adr/0025-data-in-rooms.md), and files.go has what programs use of them.
 package data
 
 import (

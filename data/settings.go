@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 // Settings name the examples that a network learns from: exactly one of a known Set, a CSV file, arrays in files, of which
@@ -45,24 +46,6 @@ type Arrays struct {
 // GroupFile is a named file of inputs without targets; {noise: noise.npy} in a config.
 type GroupFile struct{ Name, File string }
 
-// FieldError is a fault of the settings that is found in the examples, such as a target column that the file lacks.
-type FieldError struct {
-	Field   string // relative to the settings, dotted, by names in YAML; empty: the fault is of an argument, not of the settings
-	Message string
-}
-
-func (e *FieldError) Error() string {
-	if e.Field == "" {
-		return e.Message
-	}
-	return "data." + e.Field + ": " + e.Message
-}
-
-// fieldError makes a FieldError.
-func fieldError(field, format string, args ...any) error {
-	return &FieldError{field, fmt.Sprintf(format, args...)}
-}
-
 // DefaultsFor fills in defaults. The default of Standardise depends on whether the task is a regression, which these settings
 // do not hold.
 func (s *Settings) DefaultsFor(regression bool) {
@@ -82,14 +65,9 @@ func (s Settings) Tabular() bool { return s.CSV != nil || Tabular(s.Set) }
 
 // Validates reports whether there are validation examples: a part of the data, or examples that are held out.
 func (s Settings) Validates() bool {
-	whole := s.Whole
-	for _, k := range known() {
-		if k.Name == s.Set {
-			whole = whole || k.Whole
-		}
-	}
+	k, err := sets.Find(s.Set)
 	own, _ := s.own()
-	return own || !whole
+	return own || !s.Whole && (err != nil || !k.Whole)
 }
 
 // own reports which parts the data have of their own.
@@ -101,10 +79,8 @@ func (s Settings) own() (validate, test bool) {
 	if m := s.Memory; m != nil {
 		validate, test = validate || m.Validate != nil, test || m.Test != nil
 	}
-	for _, k := range known() {
-		if k.Name == s.Set {
-			validate, test = validate || k.Validate > 0, test || k.Test > 0
-		}
+	if k, err := sets.Find(s.Set); err == nil {
+		validate, test = validate || k.Validate > 0, test || k.Test > 0
 	}
 	return validate, test
 }
@@ -118,11 +94,7 @@ const groupNameTaken = "%s is the name of a part of the data or of the scores: c
 func (s Settings) Check(f *config.Faults) {
 	s.checkOne(f)
 	if s.Set != "" {
-		var sets []string
-		for _, k := range known() {
-			sets = append(sets, k.Name)
-		}
-		f.OneOf("set", s.Set, sets...)
+		f.OneOf("set", s.Set, sets.Names()...)
 	}
 	for _, part := range []struct {
 		name   string
@@ -194,26 +166,32 @@ func (s Settings) checkGroups(f *config.Faults) {
 	}
 }
 
-// Check checks the settings of a table to learn from. A reader alone needs no target.
-func (o CSV) Check(f *config.Faults) {
-	f.If(o.File == "", "", "needs a file")
-	f.If(o.Target == "", "", "needs a target, the column to predict")
-	if o.Delimiter != "" {
-		if err := CheckDelimiter(o.Delimiter); err != nil {
-			f.Add("delimiter", "%v", err)
+// checkSplit checks the division with the other settings. Of examples in a program's memory, of which a config says nothing,
+// the parts may be unknown.
+func (s Settings) checkSplit(f *config.Faults) {
+	p := s.Split
+	if p == nil {
+		return
+	}
+	validate, test := s.own()
+	if k, err := sets.Find(s.Set); err == nil && k.Whole {
+		f.Add("split", "%s is always whole: leave split out", s.Set)
+		return
+	}
+	if s.Whole {
+		f.Conflict([]string{"split", "whole"}, "split divides the examples, and whole keeps them together: leave one of them out")
+	}
+	f.If(validate && p.Validate != 0, "split.validate", ownPart, "validation")
+	f.If(test && p.Test != 0, "split.test", ownPart, "test")
+	f.If(test && p.TestRows != "", "split.test_rows", ownPart, "test")
+	sum, terms := 0.0, []string{}
+	for _, share := range p.shares() {
+		switch {
+		case share.value != 0:
+			sum, terms = sum+share.value, append(terms, fmt.Sprintf("%s %v", share.name, share.value))
+		case p.TestRows == "" && !(s.Memory != nil && s.Memory.Train == nil) && (share.name == "validate" && !validate || share.name == "test" && !test):
+			sum, terms = sum+tenth, append(terms, fmt.Sprintf("%s %v (where no share is given)", share.name, tenth))
 		}
 	}
-	if k := slices.Index(o.Drop, o.Target); k >= 0 && o.Target != "" {
-		f.Add(fmt.Sprintf("drop.%d", k), "%s is the target: name columns that are neither target nor inputs", o.Target)
-	}
-	for k, name := range o.Keep {
-		f.If(name == o.Target && name != "", fmt.Sprintf("keep.%d", k), "%s is the target: name columns that are inputs", name)
-		f.If(slices.Contains(o.Drop, name), fmt.Sprintf("keep.%d", k), "%s is to be dropped, too: name it in one of keep and drop", name)
-	}
-	if o.Other != "" {
-		f.OneOf("other", o.Other, "error", otherZeros)
-	}
-	if o.Missing != "" {
-		f.OneOf("missing", o.Missing, "refuse", missingIndicator)
-	}
+	f.If(sum > 1+roundings, "split", "the shares add up to more than 1: %s", strings.Join(terms, ", "))
 }

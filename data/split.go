@@ -30,35 +30,3 @@ func splitBy(s strata, n int, seed uint64, parts int) (kept []int32, held [][]in
 
 // splitKey is the key of the order from which the parts are taken.
 func splitKey(seed uint64) rng.Key { return rng.Key{Seed: seed, Purpose: rng.Split} }
-
-// Split makes the parts that the problem lacks: a missing Test or Validate becomes a random tenth of Train, which keeps the
-// rest. A Whole problem is not split. The split depends on the seed and on the number of training examples
-// alone.
-func (p *Problem) Split(seed uint64) error { return p.split(nil, seed) }
-
-// split is Split by settings.
-func (p *Problem) split(by *Parts, seed uint64) error {
-	if p.Whole {
-		return nil
-	}
-	var missing []**Set
-	var names []string
-	if p.Test == nil {
-		missing, names = append(missing, &p.Test), append(names, "test")
-	}
-	if p.Validate == nil {
-		missing, names = append(missing, &p.Validate), append(names, "validate")
-	}
-	if len(missing) == 0 && by == nil {
-		return nil
-	}
-	kept, held, err := by.divide(p.Train.Len(), seed, nil, p.Test == nil, p.Validate == nil)
-	if err != nil {
-		return fmt.Errorf("data set %q: %w", p.Name, err)
-	}
-	for k, set := range missing {
-		*set = p.Train.Select(names[k], held[k])
-	}
-	p.Train = p.Train.Select(p.Train.Name, kept)
-	return nil
-}

@@ -9,9 +9,9 @@ import (
 // targets alone: names that sort alike give the same strata.
 type strata [][]int32
 
-// byClass lists the rows of each value of column j, in the order of the values. A missing value is a class of its own here: that
+// byClass lists the rows of each value of column j of a table, in the order of the values. A missing value is a class of its own here: that
 // a row has none is said when its set is made.
-func (t *Table) byClass(j int) strata {
+func byClass(t *Table, j int) strata {
 	rows, values := map[float64][]int32{}, []float64{}
 	var none []int32
 	for i := range t.Rows() {

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/formats"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // drawStrata draws rows of some classes, among them classes of a single row.
@@ -25,7 +28,7 @@ func drawStrata(r *rand.Rand) (t *Table, s strata) {
 		}
 	}
 	r.Shuffle(len(t.Values), func(i, j int) { t.Values[i], t.Values[j] = t.Values[j], t.Values[i] })
-	return t, t.byClass(0)
+	return t, byClass(t, 0)
 }
 
 // TestStratifiedSplit: by its definition, for random numbers of rows of random classes and any settings of the parts. Parts have the
@@ -113,7 +116,7 @@ func TestStratifiedDraw(t *testing.T) {
 }
 
 func splitByTenths(t *Table, seed uint64) (kept []int32, held [][]int32, err error) {
-	return (*Parts)(nil).divide(t.Rows(), seed, t.byClass(0), true, true)
+	return (*Parts)(nil).divide(t.Rows(), seed, byClass(t, 0), true, true)
 }
 
 // flowers is a table of three classes, of which one is rare.
@@ -175,7 +178,7 @@ func TestCSVParts(t *testing.T) {
 	dir := t.TempDir()
 	file := put(t, dir, "train.csv", flowers(150))
 	test := put(t, dir, "test.csv", "kind,width,length\nrose,1,5\ndahlia,2,3\n")
-	validate := put(t, dir, "validate.csv.gz", string(gzipped(t, []byte("length,width,kind\n4,4,iris\n1,3,rose\n2,2,rose\n"))))
+	validate := put(t, dir, "validate.csv.gz", string(testkit.Gzipped(t, []byte("length,width,kind\n4,4,iris\n1,3,rose\n2,2,rose\n"))))
 	of := func(o CSV) *Problem {
 		o.File, o.Target = file, "kind"
 		return loaded(t, Settings{CSV: &o}, Need{Seed: 1})
@@ -227,14 +230,14 @@ func TestCSVParts(t *testing.T) {
 
 // TestPackedTables: a table that gzip packed, or a Parquet file, makes sets of the same bytes as the CSV.
 func TestPackedTables(t *testing.T) {
-	const folder = parquetFolder
+	const folder = "../internal/tables/testdata/parquet/"
 	plain, err := os.ReadFile(folder + "table.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	drop := []string{"i32", "f32", "f64", "none"} // with missing values
 	want := map[string]string{}
-	for k, file := range []string{folder + "table.csv", put(t, t.TempDir(), "table.csv.gz", string(gzipped(t, plain))), folder + "snappy_v2.parquet"} {
+	for k, file := range []string{folder + "table.csv", put(t, t.TempDir(), "table.csv.gz", string(testkit.Gzipped(t, plain))), folder + "snappy_v2.parquet"} {
 		p := loaded(t, Settings{CSV: &CSV{File: file, Target: "u8", Drop: append(drop, "word")}}, Need{Regression: true, Seed: 1})
 		if sums := p.Checksums(); k == 0 {
 			want = sums
@@ -247,9 +250,9 @@ func TestPackedTables(t *testing.T) {
 // TestGzipDamaged: a packed table that was cut off, is followed by something else, or would unpack to far more than a table takes,
 // is refused, whole and in blocks.
 func TestGzipDamaged(t *testing.T) {
-	whole := gzipped(t, []byte(flowers(2000)))
-	two := slices.Concat(whole, gzipped(t, []byte("1,2,iris\n")))
-	bomb := gzipped(t, bytes.Repeat([]byte("1,2\n"), 3<<20))
+	whole := testkit.Gzipped(t, []byte(flowers(2000)))
+	two := slices.Concat(whole, testkit.Gzipped(t, []byte("1,2,iris\n")))
+	bomb := testkit.Gzipped(t, bytes.Repeat([]byte("1,2\n"), 3<<20))
 	for name, c := range map[string]struct {
 		raw  []byte
 		want string
@@ -272,7 +275,7 @@ func TestGzipDamaged(t *testing.T) {
 			o = CSV{}
 		}
 		_, read := ReadCSV(path, o)
-		scanned := ScanCSV(path, o, 100, func(*Table) error { return nil })
+		scanned := formats.ScanCSV(path, o, 100, func(*Table) error { return nil })
 		for way, err := range map[string]error{"whole": read, "in blocks": scanned} {
 			switch {
 			case c.want == "" || name == "far more than a file" && way == "in blocks": // blocks take no more memory for more text
@@ -318,7 +321,7 @@ func TestAllotLooksFromTheStart(t *testing.T) {
 	for i := range 2 * classes {
 		table.Values = append(table.Values, float64(i/2))
 	}
-	counts := table.byClass(0).allot(2*classes, []int{classes / 2, classes / 2, classes})
+	counts := byClass(table, 0).allot(2*classes, []int{classes / 2, classes / 2, classes})
 	parts := [3]int{}
 	for _, count := range counts {
 		for part, k := range count {

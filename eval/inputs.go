@@ -7,7 +7,9 @@ import (
 	"io"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/spelling"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // inputs are the rows of a file. each passes them to fn in blocks, as the network's inputs, with their keys, if there are any. A fault
@@ -23,7 +25,7 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 	if err := p.checkKey(out); err != nil {
 		return nil, err
 	}
-	array, err := data.IsArray(file)
+	array, err := formats.IsArray(file)
 	if err != nil {
 		return nil, &InputError{err}
 	}
@@ -49,7 +51,7 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 		return err
 	}
 	if array {
-		a, err := data.OpenArray(file)
+		a, err := formats.OpenArray(file)
 		if err != nil {
 			return nil, &InputError{err}
 		}
@@ -57,7 +59,7 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 		return in, a.Close()
 	}
 	var last *data.Table
-	err = data.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
+	err = formats.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
 		in.rows, last = in.rows+t.Rows(), t
 		_, err := p.Schema.Set(file, t, nil, false)
 		if err == nil {
@@ -81,7 +83,7 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 
 // keyFault adds the nearest column to the error that a file lacks the key column.
 func (p *Predictor) keyFault(err error) error {
-	var column *data.ColumnError
+	var column *tables.ColumnError
 	if errors.As(err, &column) && column.Name == p.Key {
 		return fmt.Errorf("%w%s", err, spelling.Suggest(p.Key, column.Header))
 	}
@@ -89,7 +91,7 @@ func (p *Predictor) keyFault(err error) error {
 }
 
 func (p *Predictor) scanTable(file string, fn func(*data.Set, []string) error) error {
-	return data.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
+	return formats.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
 		set, err := p.Schema.Set(file, t, nil, false)
 		if err != nil {
 			return err
@@ -99,7 +101,7 @@ func (p *Predictor) scanTable(file string, fn func(*data.Set, []string) error) e
 }
 
 func (p *Predictor) scanArray(file string, fn func(*data.Set, []string) error) error {
-	a, err := data.OpenArray(file)
+	a, err := formats.OpenArray(file)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/arrays"
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -118,7 +119,7 @@ const arrayHeader = 512
 
 // arrayBegin returns the header of an NPY of predictions.
 func arrayBegin(shape []int) []byte {
-	head := data.NPYHeader(shape)
+	head := arrays.NPYHeader(shape)
 	more := arrayHeader - len(head)
 	head = slices.Insert(head, len(head)-1, bytes.Repeat([]byte(" "), more)...)
 	const size = 8 // where the number of the bytes that follow stands
@@ -263,7 +264,7 @@ func (p *Predictor) class(probs []float64) string {
 
 // safe is a text as it is written: behind an apostrophe, if it could be a formula and Safe asks for it.
 func (p *Predictor) safe(text string) string {
-	if p.Safe && data.Formula(text) {
+	if p.Safe && cells.Formula(text) {
 		return "'" + text
 	}
 	return text

@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/testkit"
@@ -386,7 +387,7 @@ func TestIsPredictions(t *testing.T) {
 		"row,class,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                                false,
 		"row,mean,sd_aleatoric,sd_epistemic,q05,q50\n":                                                                         false,
 		"row\n": false, "": false, "\n": false, "a,b": false, "\x93NUMPY\x01\x00": false,
-		string(data.NPYHeader([]int{3, 4})) + strings.Repeat("\x00", 600):                 false,
+		string(arrays.NPYHeader([]int{3, 4})) + strings.Repeat("\x00", 600):               false,
 		string(arrayBegin([]int{3, 4})) + strings.Repeat("\x00", 96):                      true,
 		string(arrayBegin([]int{1 << 40, 7, 6})):                                          true,
 		strings.Replace(string(arrayBegin([]int{3, 4})), "<f8", "<f4", 1):                 false,

@@ -9,13 +9,15 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/spelling"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // readLabels reads the labels of n examples: an array of integers, or a CSV of one column. If all cells of the CSV are names
 // of classes they are read as names, else as integers.
 func readLabels(file string, n int, names []string) ([]int32, error) {
-	array, err := data.IsArray(file)
+	array, err := formats.IsArray(file)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +32,7 @@ func readLabels(file string, n int, names []string) ([]int32, error) {
 		return a.Ints()
 	}
 	y, err := readIntegers(file)
-	var word *data.CellError
+	var word *tables.CellError
 	words := errors.As(err, &word)
 	switch {
 	case names != nil:
@@ -64,7 +66,7 @@ func readIntegers(file string) ([]int32, error) {
 // readNames reads n labels that are names of classes. If there is one more line, the first is the header.
 func readNames(file string, n int, names []string) ([]int32, error) {
 	t, err := data.ReadCSV(file, data.CSV{Delimiter: ",", Header: new(bool), Target: "1"})
-	if text := new(data.CellError); errors.As(err, &text) { // text in another column than the first
+	if text := new(tables.CellError); errors.As(err, &text) { // text in another column than the first
 		return nil, fmt.Errorf("%s has more than one column, want one of labels", file)
 	}
 	if err != nil {

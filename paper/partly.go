@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 // A cell of the tables of partly random networks is a set, a method and what differs between the tables: the problem. Its config is
@@ -82,8 +82,8 @@ prior: {normal: {%s}}
 
 // examples is the number of examples of a known set.
 func examples(set string) int {
-	list := data.List("")
-	return list[slices.IndexFunc(list, func(k data.Known) bool { return k.Name == set })].Train
+	list := sets.List("")
+	return list[slices.IndexFunc(list, func(k sets.Known) bool { return k.Name == set })].Train
 }
 
 // particles is J of every population, and the number of networks that every baseline predicts with.

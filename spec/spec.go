@@ -19,6 +19,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/regular"
+	"github.com/starling-smc/starling/internal/tables"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
@@ -243,7 +244,7 @@ func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	regression := s.Model.Likelihood.Regression()
 	p, err := s.Data.Load(dir, data.Need{Regression: regression, Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema})
 	var field *data.FieldError
-	var names *data.NamesError
+	var names *tables.NamesError
 	switch {
 	case errors.As(err, &field):
 		return nil, s.Fault("data."+field.Field, "%s", field.Message)

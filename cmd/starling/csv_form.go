@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // csvForm holds the flags that say how a CSV is written. What is not given is guessed.
@@ -37,7 +38,7 @@ func (c *csvForm) tell(o *data.CSV) error {
 	if o.Delimiter = c.delimiter; c.delimiter == `\t` { // a tab is hard to type
 		o.Delimiter = "\t"
 	}
-	if err := data.CheckDelimiter(o.Delimiter); err != nil {
+	if err := tables.CheckDelimiter(o.Delimiter); err != nil {
 		return usageError{err}
 	}
 	return nil

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 func newData() *cobra.Command {
@@ -53,7 +53,7 @@ func newDataList() *cobra.Command {
 				Download bool     `json:"download"`
 			}
 			rows := []row{}
-			for _, k := range data.List(dir) {
+			for _, k := range sets.List(dir) {
 				rows = append(rows, row{k.Name, k.About, k.Licence, k.Train, k.Validate, k.Test, list(k.Groups), k.Target, list(k.Files), k.BuiltIn, k.Found, k.Download})
 				if jsonOut {
 					continue
@@ -88,7 +88,7 @@ func newDataList() *cobra.Command {
 // list copies names; it is never nil, so that JSON has [] and not null.
 func list(names []string) []string { return append([]string{}, names...) }
 
-func place(k data.Known) string {
+func place(k sets.Known) string {
 	switch {
 	case k.BuiltIn:
 		return "built in"

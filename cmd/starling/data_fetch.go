@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/fetch"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/sets"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -41,7 +41,7 @@ by the same command later.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, out := args[0], cmd.OutOrStdout()
 			known := false
-			for _, k := range data.List("") {
+			for _, k := range sets.List("") {
 				known = known || k.Name == name && !k.BuiltIn
 			}
 			if known && dir == "" {
@@ -49,12 +49,12 @@ by the same command later.`,
 			}
 			line := newProgress(quiet, jsonOut)
 			defer line.end()
-			files, err := data.Fetch(cmd.Context(), name, dir, downloader(line, name))
+			files, err := sets.Fetch(cmd.Context(), name, dir, downloader(line, name))
 			line.end()
 			switch {
-			case errors.Is(err, data.ErrUnknown) || errors.Is(err, data.ErrNoDownload):
+			case errors.Is(err, sets.ErrUnknown) || errors.Is(err, sets.ErrNoDownload):
 				return usageError{err}
-			case errors.Is(err, data.ErrContent) || errors.Is(err, fetch.ErrContent):
+			case errors.Is(err, sets.ErrContent) || errors.Is(err, fetch.ErrContent):
 				return &starling.DataError{Err: err}
 			case errors.Is(err, context.Canceled):
 				return interrupted{"the part that has arrived is kept; to continue, run starling data fetch " + name + " again"}
@@ -94,8 +94,8 @@ by the same command later.`,
 }
 
 // downloader downloads files over the network. It shows the progress on line, and names attempts that fail.
-func downloader(line *progress, name string) func(ctx context.Context, r data.Remote, path string) error {
-	return func(ctx context.Context, r data.Remote, path string) error {
+func downloader(line *progress, name string) func(ctx context.Context, r sets.Remote, path string) error {
+	return func(ctx context.Context, r sets.Remote, path string) error {
 		c := fetch.Client{
 			Failed: func(err error, wait time.Duration) { line.say(fmt.Sprintf("%v: again in %s", err, seconds(wait))) },
 			Progress: func(done int64) {

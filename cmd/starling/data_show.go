@@ -13,9 +13,13 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/sets"
 	"github.com/starling-smc/starling/internal/table"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 func newDataShow() *cobra.Command {
@@ -52,24 +56,24 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 				return err
 			}
 			out := cmd.OutOrStdout()
-			list := data.List(dir)
-			if k := slices.IndexFunc(list, func(k data.Known) bool { return k.Name == args[0] }); k >= 0 {
+			list := sets.List(dir)
+			if k := slices.IndexFunc(list, func(k sets.Known) bool { return k.Name == args[0] }); k >= 0 {
 				if o.Told() {
 					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files", args[0])
 				}
 				return showSet(out, list[k], dir, jsonOut)
 			}
-			d, err := data.Show(args[0], o)
-			var noCSV *data.NotCSVError
-			var kind *data.ColumnTypeError
+			d, err := formats.Show(args[0], o)
+			var noCSV *formats.NotCSVError
+			var kind *tables.ColumnTypeError
 			if errors.As(err, &kind) {
 				err = fmt.Errorf("%w with --drop %s", err, quoted(inList(kind.Name)))
 			}
-			var fault *data.ColumnFault
+			var fault *tables.ColumnFault
 			if errors.As(err, &fault) {
 				err = errors.New(fault.Mended("--" + fault.Setting + " " + quoted(inList(fault.Column))))
 			}
-			var cell *data.CellError
+			var cell *tables.CellError
 			if errors.As(err, &cell) {
 				mend := "--drop " + quoted(inList(cell.Name))
 				if target == "" && !cell.Missing {
@@ -81,7 +85,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 				}
 				err = fmt.Errorf("%w%sleave the column out with %s", err, or, mend)
 				o.Words = true
-				if _, still := data.Show(args[0], o); still == nil && !words {
+				if _, still := formats.Show(args[0], o); still == nil && !words {
 					writeNotes(os.Stderr, []string{"fit takes a column of words as categories: --words shows the table so."})
 				}
 			}
@@ -114,7 +118,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 }
 
 // formulas lists the names of columns and classes that spreadsheets take for formulas, in quotes, at most five of them.
-func formulas(t *data.TableSummary) (names []string) {
+func formulas(t *formats.TableSummary) (names []string) {
 	if t == nil {
 		return nil
 	}
@@ -123,7 +127,7 @@ func formulas(t *data.TableSummary) (names []string) {
 		all = append(all, c.Names...)
 	}
 	for _, name := range all {
-		if data.Formula(name) && len(names) < 5 {
+		if cells.Formula(name) && len(names) < 5 {
 			names = append(names, `"`+cut(name, 30)+`"`)
 		}
 	}
@@ -151,7 +155,7 @@ type part struct {
 }
 
 // showSet describes a data set known by name: its parts, and the columns if it is a table.
-func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
+func showSet(w io.Writer, known sets.Known, dir string, jsonOut bool) error {
 	problem, err := data.Load(known.Name, dir)
 	if err != nil {
 		return &starling.DataError{Err: err}
@@ -173,22 +177,22 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 	for _, g := range problem.Groups {
 		add(g.Name, g.Set)
 	}
-	var columns *data.TableSummary
+	var columns *formats.TableSummary
 	if data.Tabular(known.Name) {
 		t, _, err := data.LoadTable(known.Name, dir)
 		if err != nil {
 			return &starling.DataError{Err: err}
 		}
-		columns = t.Show()
+		columns = formats.ShowTable(t)
 	}
 	if jsonOut {
 		return jsontext.Write(w, struct {
-			Set     string             `json:"set"`
-			About   string             `json:"about"`
-			Licence string             `json:"licence"`
-			Target  string             `json:"target,omitempty"`
-			Parts   []part             `json:"parts"`
-			Table   *data.TableSummary `json:"table,omitempty"`
+			Set     string                `json:"set"`
+			About   string                `json:"about"`
+			Licence string                `json:"licence"`
+			Target  string                `json:"target,omitempty"`
+			Parts   []part                `json:"parts"`
+			Table   *formats.TableSummary `json:"table,omitempty"`
 		}{known.Name, known.About, known.Licence, known.Target, parts, columns})
 	}
 	beside(w, known.Name+":", known.About)

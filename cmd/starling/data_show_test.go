@@ -25,7 +25,7 @@ func command(t *testing.T, args ...string) (string, error) {
 
 // TestShowGolden: data show says of each reference file just what is expected of it.
 func TestShowGolden(t *testing.T) {
-	const files = "../../data/testdata"
+	const files = "../../internal/formats/testdata"
 	for _, c := range golden.Read(t, "../"+files+"/files.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			var in struct {

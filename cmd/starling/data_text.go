@@ -7,26 +7,23 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/internal/visible"
 )
 
 // showFile writes a description as text.
-func showFile(w io.Writer, d *data.Description) {
-	format := map[string]string{"npy": "NPY", "idx": "IDX", "csv": "CSV", "parquet": "Parquet", "cifar10": "CIFAR-10", "cifar100": "CIFAR-100"}[d.Format]
-	if format == "" {
-		format = d.Format
-	}
+func showFile(w io.Writer, d *formats.Description) {
+	format := d.Title
 	if d.Packed {
 		format += " in gzip"
 	}
 	fmt.Fprintf(w, "%s: %s, %s bytes\n", d.File, format, numeral.Count(d.Bytes))
-	switch d.Format {
-	case "csv", "parquet":
+	switch {
+	case d.Table != nil:
 		showTable(w, d.Table)
-	case "safetensors":
+	case d.Named:
 		showTensors(w, d)
 	default:
 		a := &d.Arrays[0]
@@ -50,7 +47,7 @@ func dimensions(shape []int) string {
 }
 
 // amount writes a summary in words.
-func amount(s data.Summary) string {
+func amount(s formats.Summary) string {
 	switch s.Count {
 	case 0:
 		return "no values"
@@ -65,7 +62,7 @@ func amount(s data.Summary) string {
 }
 
 // short writes a number with about five digits, and all digits of an integer.
-func short(n data.Number) string {
+func short(n formats.Number) string {
 	text := string(n)
 	if len(text) > 8 && strings.ContainsAny(text, ".e") {
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
@@ -106,7 +103,7 @@ func narrow(t *table.Table, more bool) {
 }
 
 // showRows writes the first rows of an array, whose values follow its last dimension.
-func showRows(w io.Writer, a *data.ArraySummary) {
+func showRows(w io.Writer, a *formats.ArraySummary) {
 	if len(a.First) == 0 {
 		return
 	}
@@ -133,7 +130,7 @@ func showRows(w io.Writer, a *data.ArraySummary) {
 
 // picture draws the first of some images in characters. A character stands for two pixels, one above the other; colours are
 // averaged.
-func picture(w io.Writer, a *data.ArraySummary) bool {
+func picture(w io.Writer, a *formats.ArraySummary) bool {
 	shape := a.Shape
 	if len(shape) == 3 {
 		shape = []int{shape[0], 1, shape[1], shape[2]}
@@ -170,7 +167,7 @@ func picture(w io.Writer, a *data.ArraySummary) bool {
 }
 
 // showTable writes a summary of each column, and the first rows.
-func showTable(w io.Writer, s *data.TableSummary) {
+func showTable(w io.Writer, s *formats.TableSummary) {
 	delimiter := map[string]string{",": "comma", ";": "semicolon", "\t": "tab", "whitespace": "blanks"}[s.Delimiter]
 	if delimiter == "" {
 		delimiter = s.Delimiter
@@ -233,7 +230,7 @@ func showTable(w io.Writer, s *data.TableSummary) {
 		cells := []string{fmt.Sprint(i)}
 		for _, c := range row[:columns] {
 			switch c := c.(type) {
-			case data.Number:
+			case formats.Number:
 				cells = append(cells, short(c))
 			case string:
 				cells = append(cells, cut(c, 20))
@@ -251,7 +248,7 @@ func showTable(w io.Writer, s *data.TableSummary) {
 	}
 }
 
-func columnName(s *data.TableSummary, j int) string {
+func columnName(s *formats.TableSummary, j int) string {
 	if s.Header == nil {
 		return fmt.Sprint(j + 1)
 	}
@@ -270,7 +267,7 @@ func cut(s string, n int) string {
 	return string(runes)
 }
 
-func showTensors(w io.Writer, d *data.Description) {
+func showTensors(w io.Writer, d *formats.Description) {
 	total := 0
 	for _, a := range d.Arrays {
 		total += a.Count

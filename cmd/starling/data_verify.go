@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/sets"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -33,24 +33,24 @@ is 3 if a set is wrong, or if a set that was named is missing.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			named := len(names) > 0
 			if !named {
-				for _, k := range data.List("") {
+				for _, k := range sets.List("") {
 					names = append(names, k.Name)
 				}
 			}
 			type row struct {
 				Set   string     `json:"set"`
 				File  string     `json:"file"`
-				State data.State `json:"state"`
+				State sets.State `json:"state"`
 				Why   string     `json:"why"`
 			}
 			out := cmd.OutOrStdout()
 			rows := []row{}
-			counts := map[data.State]int{}
+			counts := map[sets.State]int{}
 			line := newProgress(quiet, jsonOut)
 			defer line.end()
 			for _, name := range names {
 				line.show(method.Status{Phase: "verifying " + name})
-				files, err := data.Verify(name, dir)
+				files, err := sets.Verify(name, dir)
 				if err != nil {
 					return usageError{err}
 				}
@@ -64,14 +64,14 @@ is 3 if a set is wrong, or if a set that was named is missing.`,
 			}
 			line.end()
 			if jsonOut {
-				if err := jsontext.Write(out, map[string]any{"files": rows, "ok": counts[data.OK], "missing": counts[data.Missing], "wrong": counts[data.Wrong]}); err != nil {
+				if err := jsontext.Write(out, map[string]any{"files": rows, "ok": counts[sets.OK], "missing": counts[sets.Missing], "wrong": counts[sets.Wrong]}); err != nil {
 					return err
 				}
 			}
 			switch {
-			case counts[data.Wrong] > 0:
-				return &starling.DataError{Err: fmt.Errorf("%d of %d files do not match their known checksums", counts[data.Wrong], len(rows))}
-			case counts[data.Missing] > 0 && named:
+			case counts[sets.Wrong] > 0:
+				return &starling.DataError{Err: fmt.Errorf("%d of %d files do not match their known checksums", counts[sets.Wrong], len(rows))}
+			case counts[sets.Missing] > 0 && named:
 				return &starling.DataError{Err: errors.New("files are missing")}
 			}
 			return nil
@@ -85,29 +85,29 @@ is 3 if a set is wrong, or if a set that was named is missing.`,
 
 // showVerified writes one line for a set whose files are all right or all missing, else one line for each file and one that
 // says what to do.
-func showVerified(out io.Writer, name string, files []data.Verified) {
-	var known data.Known
-	for _, k := range data.List("") {
+func showVerified(out io.Writer, name string, files []sets.Verified) {
+	var known sets.Known
+	for _, k := range sets.List("") {
 		if k.Name == name {
 			known = k
 		}
 	}
-	counts := map[data.State]int{}
+	counts := map[sets.State]int{}
 	begun := false
 	for _, f := range files {
 		counts[f.State]++
-		begun = begun || f.State == data.Missing && f.Why != ""
+		begun = begun || f.State == sets.Missing && f.Why != ""
 	}
-	left := func(s data.State) string { return fmt.Sprintf("%-14s %-8s", name, s) }
+	left := func(s sets.State) string { return fmt.Sprintf("%-14s %-8s", name, s) }
 	switch {
-	case counts[data.OK] == len(files) && known.BuiltIn:
-		beside(out, left(data.OK), "built in")
+	case counts[sets.OK] == len(files) && known.BuiltIn:
+		beside(out, left(sets.OK), "built in")
 		return
-	case counts[data.OK] == len(files):
-		beside(out, left(data.OK), fmt.Sprintf("files with the known checksum: %d", len(files)))
+	case counts[sets.OK] == len(files):
+		beside(out, left(sets.OK), fmt.Sprintf("files with the known checksum: %d", len(files)))
 		return
-	case counts[data.Missing] == len(files) && !begun:
-		beside(out, left(data.Missing), known.HowToGet())
+	case counts[sets.Missing] == len(files) && !begun:
+		beside(out, left(sets.Missing), known.HowToGet())
 		return
 	}
 	blank := ""
@@ -121,7 +121,7 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 	switch {
 	case known.BuiltIn:
 		beside(out, blank, "the program is damaged: install it again")
-	case counts[data.Wrong] == 0:
+	case counts[sets.Wrong] == 0:
 		beside(out, blank, known.HowToGet())
 	default:
 		beside(out, blank, known.HowToMend())
@@ -130,7 +130,7 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 
 // setNames completes names of data sets.
 func setNames(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
-	for _, k := range data.List("") {
+	for _, k := range sets.List("") {
 		names = append(names, k.Name+"\t"+k.About)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 func newNew() *cobra.Command {
@@ -97,7 +98,7 @@ func (t *tableToLearn) config(name string) ([]byte, error) {
 		return nil, err
 	}
 	text, err := starling.NewConfig(table)
-	var fault *data.ColumnFault
+	var fault *tables.ColumnFault
 	if errors.As(err, &fault) {
 		return nil, &starling.DataError{Err: errors.New(fault.Mended(fmt.Sprintf("--%s %s", fault.Setting, quoted(inList(fault.Column)))))}
 	}

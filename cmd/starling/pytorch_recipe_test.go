@@ -12,6 +12,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/internal/testkit"
@@ -104,7 +105,7 @@ func writeBars(t *testing.T, set int, inputs, targets string, n int) {
 	s := rng.Key{Seed: bars, Purpose: rng.Synthetic, Island: set}.Stream()
 	x := make([]float64, n*side*side)
 	s.Normals(x)
-	labels := bytes.Replace(data.NPYHeader([]int{n}), []byte("<f8"), []byte("<i8"), 1)
+	labels := bytes.Replace(arrays.NPYHeader([]int{n}), []byte("<f8"), []byte("<i8"), 1)
 	for image := range slices.Chunk(x, side*side) {
 		for k := range image {
 			image[k] *= 0.4

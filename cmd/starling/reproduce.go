@@ -21,7 +21,7 @@ import (
 	"github.com/starling-smc/starling/paper"
 )
 
-var tables = paper.Tables
+var published = paper.Tables
 
 func newReproduce() *cobra.Command {
 	var r reproduce
@@ -60,7 +60,7 @@ Tables: ` + strings.Join(names, ", "),
 }
 
 func tableNames() (names []string) {
-	for _, t := range tables {
+	for _, t := range published {
 		names = append(names, t.Name)
 	}
 	for _, s := range paper.Studies {
@@ -85,7 +85,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 			return r.study(cmd, s)
 		}
 	}
-	for _, t := range tables {
+	for _, t := range published {
 		if t.Name == args[0] {
 			r.table = t
 		}

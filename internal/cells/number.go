@@ -75,3 +75,16 @@ func Clip(s string) string {
 	}
 	return s
 }
+
+// QuoteSome lists the first few names.
+func QuoteSome(names []string) string {
+	const few = 20
+	q := make([]string, min(len(names), few))
+	for i := range q {
+		q[i] = strconv.Quote(Clip(names[i]))
+	}
+	if len(names) > few {
+		q = append(q, "…")
+	}
+	return strings.Join(q, ", ")
+}

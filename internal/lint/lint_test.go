@@ -19,17 +19,20 @@ const module = "github.com/starling-smc/starling"
 // level orders the packages: a package imports only packages of lower levels. A package may be listed before it exists.
 var level = map[string]int{
 	"internal/ckpt": 0, "internal/golden": 0, "internal/lanes": 0, "internal/numeral": 0, "internal/pool": 0, "internal/regular": 0, "internal/safetensors": 0, "internal/spelling": 0, "internal/table": 0, "internal/visible": 0, "presets": 0,
-	"internal/cells": 1, "internal/chart": 1, "internal/config": 1, "internal/finding": 1, "internal/jsontext": 1, "internal/lock": 1, "internal/parquet": 1, "internal/rng": 1, "internal/testkit": 1,
-	"data": 2, "internal/dense": 2, "internal/fetch": 2, "internal/weights": 2,
-	"mcmc": 3, "nn": 3, "uq": 3,
-	"bayes": 4, "bnn": 4, "smc": 4, "ssm": 4,
-	"eval": 5, "filter": 5, "internal/runs": 5, "scans": 5,
-	"filtering": 6, "method": 6,
-	"spec":         7,
-	"":             8,
-	"report":       9,
-	"paper":        10,
-	"cmd/starling": 11,
+	"internal/cells": 1, "internal/chart": 1, "internal/config": 1, "internal/finding": 1, "internal/jsontext": 1, "internal/lock": 1, "internal/packed": 1, "internal/parquet": 1, "internal/rng": 1, "internal/testkit": 1,
+	"internal/arrays": 2, "internal/dense": 2, "internal/fetch": 2, "internal/tables": 2, "internal/weights": 2,
+	"internal/formats": 3,
+	"internal/sets":    4,
+	"data":             5,
+	"mcmc":             6, "nn": 6, "uq": 6,
+	"bayes": 7, "bnn": 7, "smc": 7, "ssm": 7,
+	"eval": 8, "filter": 8, "internal/runs": 8, "scans": 8,
+	"filtering": 9, "method": 9,
+	"spec":         10,
+	"":             11,
+	"report":       12,
+	"paper":        13,
+	"cmd/starling": 14,
 }
 
 // outside are packages that may import anything: tools and tests.

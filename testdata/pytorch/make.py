@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn import functional as F
 
 HERE = pathlib.Path(__file__).parent
-MNIST = HERE / "../../data/mnist7"
+MNIST = HERE / "../../internal/sets/mnist7"
 
 
 class LeNet5(nn.Module):

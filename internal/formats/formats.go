@@ -1,0 +1,108 @@
+// Package formats reads and describes files of numbers, whatever their format: one array, a table, tensors or pictures. A table has a row
+// for every format, also for those that cannot be read, of which it says what to do.
+package formats
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/arrays"
+	"github.com/starling-smc/starling/internal/packed"
+	"github.com/starling-smc/starling/internal/parquet"
+	"github.com/starling-smc/starling/internal/tables"
+)
+
+// format is what is known of a format.
+type format struct {
+	name   string                 // as Show says it; empty: it cannot be read
+	title  string                 // as people say it
+	begins func(head []byte) bool // whether a file begins like this, as those of no other format do; nil: its beginning does not tell
+	ends   []string               // how the names of its files end, in lower case: they tell where no beginning does
+	fits   func(size int) bool    // whether a file of such a name has a size that it may have; nil: it may have any
+	may    func(head []byte) bool // whether a file of any other name that begins like this may be one; nil: it may not
+
+	// How it is read: as an array, as a table or, where it is only described, by show.
+	array arrays.Header
+	table func(name string, file io.ReaderAt, size int, o tables.CSV) (*tables.File, error)
+	show  func(d *Description, file packed.File) error
+
+	what   string                                  // in a sentence, where array or table is asked for and it is another
+	remedy string                                  // what to do with a file that is neither
+	inside func(head []byte) (what, remedy string) // in place of both, where the first bytes tell more
+}
+
+const asCSV = "save the table as CSV"
+
+// formats are all formats, the first that fits.
+var formats = []format{
+	{
+		name: "safetensors", title: "safetensors", begins: beginsTensors, ends: []string{".safetensors"}, show: (*Description).tensors,
+		what: "a safetensors file", remedy: "it holds named tensors: save the one that is meant with np.save",
+	},
+	{name: "parquet", title: "Parquet", begins: parquet.Is, table: tables.OpenParquet, what: "a Parquet file"},
+	{name: "npy", title: "NPY", begins: is(arrays.NPYMagic[:2]), ends: []string{".npy"}, array: arrays.NPY},
+	{name: "idx", title: "IDX", ends: []string{".idx", ".gz", "-ubyte"}, may: is("\x00\x00"), array: arrays.IDX},
+	{name: "csv", title: "CSV", ends: []string{".csv", ".tsv"}, may: isText, table: tables.Open},
+	{name: "cifar100", title: "CIFAR-100", ends: []string{".bin"}, fits: func(size int) bool { return arrays.CIFAR100.Fits(size) && !arrays.CIFAR10.Fits(size) }, show: images(arrays.CIFAR100)},
+	{name: "cifar10", title: "CIFAR-10", ends: []string{".bin"}, show: images(arrays.CIFAR10)},
+	{begins: is("PK\x03\x04", "PK\x05\x06"), inside: zipKind},
+	{begins: is("ARROW1", "FEA1"), what: "an Arrow or Feather file", remedy: asCSV + " (df.to_csv(FILE, index=False)), or its numbers with np.save"},
+	{begins: is("\x89HDF\r\n\x1a\n"), what: "an HDF5 file", remedy: "save each data set of it with np.save"},
+	{begins: is("MATLAB 5.0"), what: "a MATLAB file", remedy: "save each array of it with np.save (scipy.io.loadmat)"},
+	{begins: is("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), what: "an old Office document, such as .xls", remedy: asCSV},
+	{
+		begins: is("\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05"),
+		what:   "a Python pickle, as .pkl and old .pt files are", remedy: "load it where it comes from and save each array with np.save",
+	},
+	{begins: is("\x89PNG", "\xff\xd8\xff", "GIF8"), what: "a picture", remedy: "put the pixels of all pictures into one array [examples, height, width] and save it with np.save"},
+	{begins: is("%PDF-"), what: "a PDF document", remedy: "want numbers: CSV, NPY or IDX"},
+	{
+		begins: is("\x28\xb5\x2f\xfd", "\xfd7zXZ\x00", "BZh", "7z\xbc\xaf\x27\x1c"),
+		what:   "packed with zstd, xz, bzip2 or 7z", remedy: "unpack it first; only gzip is read as it is",
+	},
+}
+
+// is reports whether a file begins with one of some texts.
+func is(magic ...string) func(head []byte) bool {
+	return func(head []byte) bool {
+		for _, m := range magic {
+			if bytes.HasPrefix(head, []byte(m)) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// beginsTensors reports whether a file begins with the length of a header, which is an object.
+func beginsTensors(head []byte) bool {
+	return len(head) > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<32
+}
+
+// zipKind recognises a zip archive by the name of its first member.
+func zipKind(head []byte) (what, remedy string) {
+	member := ""
+	if len(head) > 30 {
+		member = string(head[30:min(len(head), 30+int(binary.LittleEndian.Uint16(head[26:])))])
+	}
+	switch {
+	case strings.HasSuffix(member, ".npy"):
+		return "an .npz archive, not one array", "save each array with np.save"
+	case strings.HasSuffix(member, "/data.pkl"), strings.HasSuffix(member, "/version"), strings.HasSuffix(member, "/byteorder"):
+		return "a zip archive written by torch.save", "save an array with np.save(FILE, t.numpy()), or weights with safetensors.torch.save_file"
+	case member == "[Content_Types].xml", strings.HasPrefix(member, "xl/"), strings.HasPrefix(member, "_rels/"):
+		return "an Office document, such as .xlsx", asCSV
+	}
+	return "a zip archive (.npz, .pt, .xlsx or others)", "unpack it; save arrays with np.save, a table as CSV, weights as .safetensors"
+}
+
+// isText reports whether a file that begins like this could be a table. UTF-16 counts as text: the reader of tables refuses
+// it with the reason.
+func isText(head []byte) bool {
+	if is("\xff\xfe", "\xfe\xff")(head) {
+		return true
+	}
+	return len(head) > 0 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })
+}

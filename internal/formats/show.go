@@ -1,0 +1,109 @@
+package formats
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/starling-smc/starling/internal/packed"
+	"github.com/starling-smc/starling/internal/regular"
+	"github.com/starling-smc/starling/internal/tables"
+)
+
+// Show describes a file that the program can read. The content decides the format; if several are possible, the file's name
+// does. o says how a CSV is read. For other formats any setting in o is an error.
+func Show(path string, o tables.CSV) (*Description, error) {
+	d, err := packed.Reading(path, regular.Open, func(file *regular.File) (*Description, error) { return show(path, file, int(file.Size()), o) })
+	return d, tables.TooManyWords(err)
+}
+
+func show(path string, file packed.File, size int, o tables.CSV) (*Description, error) {
+	b, err := beginningOf(path, file, size)
+	if err != nil {
+		return nil, err
+	}
+	f, err := b.format()
+	if err != nil {
+		return nil, err
+	}
+	d := &Description{File: path, Title: f.title, Format: f.name, Bytes: size}
+	if f.table == nil && o.Told() {
+		return nil, &NotCSVError{path, d.Format}
+	}
+	switch {
+	case f.table != nil:
+		var t *tables.File
+		if t, err = f.table(path, file, size, o); err == nil {
+			d.Packed = t.Packed()
+			d.Table, err = showTable(t, o)
+		}
+	case f.array != nil:
+		err = d.array(file, f.array)
+	default:
+		err = f.show(d, file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// NotCSVError says that settings for CSV files were given for a file of another format.
+type NotCSVError struct{ File, Format string }
+
+func (e *NotCSVError) Error() string {
+	return fmt.Sprintf("%s: target, drop, words, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
+}
+
+// arrayJSON has either values or a summary.
+type arrayJSON struct {
+	DType  string    `json:"dtype"`
+	Shape  []int     `json:"shape"`
+	Note   string    `json:"note,omitempty"`
+	Values *[]Number `json:"values,omitempty"`
+	*Summary
+}
+
+func (a *ArraySummary) json() arrayJSON {
+	j := arrayJSON{DType: a.DType, Shape: append([]int{}, a.Shape...), Note: a.Note}
+	if a.All() {
+		values := append([]Number{}, a.First...)
+		j.Values = &values
+	} else {
+		j.Summary = &a.Summary
+	}
+	return j
+}
+
+// MarshalJSON writes dtype, shape and values of an array; for safetensors the same of each tensor by name, and the metadata
+// if there are any; for a table its header and rows. More than MaxShown values are replaced by count, min, max, mean and
+// nan, for a table by those of each column.
+func (d *Description) MarshalJSON() ([]byte, error) {
+	type file struct {
+		File   string `json:"file"`
+		Format string `json:"format"`
+		Bytes  int    `json:"bytes"`
+		Packed bool   `json:"gzip,omitempty"`
+	}
+	f := file{d.File, d.Format, d.Bytes, d.Packed}
+	switch {
+	case d.Table != nil:
+		return json.Marshal(struct {
+			file
+			tableJSON
+		}{f, d.Table.json()})
+	case d.Named:
+		tensors := map[string]arrayJSON{}
+		for i := range d.Arrays {
+			tensors[d.Arrays[i].Name] = d.Arrays[i].json()
+		}
+		return json.Marshal(struct {
+			file
+			Tensors  map[string]arrayJSON `json:"tensors"`
+			Metadata map[string]string    `json:"metadata,omitempty"`
+		}{f, tensors, d.Metadata})
+	}
+	return json.Marshal(struct {
+		file
+		arrayJSON
+	}{f, d.Arrays[0].json()})
+}

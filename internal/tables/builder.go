@@ -1,0 +1,237 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/cells"
+)
+
+// errNames says that the target column, read as numbers, turned out to hold names.
+var errNames = errors.New("the target column holds names")
+
+// tellsApart is 2⁵³: a float64 holds every integer below it, but not 2⁵³ + 1.
+const tellsApart = 1 << 53
+
+// extent says how much of a text becomes one table.
+type extent struct {
+	rows, values int // a table has no more, except that it may have one row of more values
+	room         int // rows that there is room for at once
+	whole        bool
+}
+
+// tableBuilder appends records to a table and emits it when it is full.
+type tableBuilder struct {
+	extent
+	t      *Table
+	cells  *cells.Reader
+	wanted int // cells so far in columns that need a value in every row
+	target int // −1: none
+	key    int // −1: none
+	emit   func(*Table) error
+	done   bool // a table was emitted
+
+	dictionary *dictionary
+	words      []*words // of each column; nil: it holds numbers
+	numbers    []int    // for each column the line of its first number, 0 if there is none so far; nil: columns cannot hold words
+	keep       []bool   // of columns of words: however many they are
+
+	optional bool // the target may be missing
+	run      Run  // nil: none
+}
+
+// makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
+func (b *tableBuilder) makeRoom(size int) []float64 {
+	wanted := 0
+	for j := range b.t.Cols {
+		if b.wants(j) {
+			wanted++
+		}
+	}
+	rows := min(b.room, b.rows, size/2/max(1, wanted)+few)
+	return make([]float64, 0, min(rows*b.t.Cols, size+b.t.Cols))
+}
+
+// wants reports whether every row must have a value in column j.
+func (b *tableBuilder) wants(j int) bool {
+	return !b.t.Left(j) && !(b.optional && j == b.target)
+}
+
+// row appends one record, which begins on the given line.
+func (b *tableBuilder) row(rec []cells.Cell, line int) error {
+	if b.t.Rows() == b.rows {
+		full := b.t
+		next := *full
+		next.Values, next.lines, next.large, next.Keys = make([]float64, 0, len(full.Values)), nil, "", nil
+		b.t, b.done = &next, true
+		if err := b.emit(full); err != nil {
+			return err
+		}
+	}
+	t := b.t
+	if len(rec) != t.Cols {
+		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)", line, len(rec), t.Cols, t.Delimiter)
+	}
+	t.startsOn(line)
+	if b.key >= 0 {
+		t.Keys = append(t.Keys, string(rec[b.key].Text))
+	}
+	for j, c := range rec {
+		if t.Left(j) {
+			if t.forRun != nil && t.forRun.constants[j] != nil {
+				t.forRun.constants[j].see(c.Text)
+			}
+			t.Values = append(t.Values, math.NaN())
+			continue
+		}
+		var v float64
+		var err error
+		if w := b.words[j]; w != nil {
+			v, err = w.number(c, b.keep != nil && b.keep[j])
+		} else {
+			v, err = b.number(j, c)
+		}
+		if err != nil {
+			return b.place(err, j, c)
+		}
+		t.Values = append(t.Values, v)
+		if b.wants(j) {
+			b.wanted++
+		}
+	}
+	if b.whole && 8*b.wanted > 4*b.cells.Read()+few*8*cells.MaxColumns {
+		return fmt.Errorf("line %d: so many cells are empty that the table takes more than four times the memory of its text: leave out the empty columns, or fill them", line)
+	}
+	return nil
+}
+
+// few rows may take more memory than four times their text.
+const few = 2
+
+// number reads a cell of a column without words so far.
+func (b *tableBuilder) number(j int, c cells.Cell) (float64, error) {
+	v, err := cells.Number(c.Text)
+	switch {
+	case err != nil && j == b.target:
+		return 0, errNames
+	case err == cells.ErrText && b.numbers != nil && b.numbers[j] == 0:
+		w := b.dictionary.of(j)
+		b.words[j] = w
+		w.lacks = b.done || len(b.t.Values) > j // the rows before have neither numbers nor words here
+		return w.number(c, b.keep != nil && b.keep[j])
+	case err == cells.ErrText:
+		e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: standsForMissing(string(c.Text))}
+		if b.numbers != nil {
+			e.Number = b.numbers[j]
+		}
+		return 0, e
+	case err == nil && v == v && b.numbers != nil && b.numbers[j] == 0:
+		b.numbers[j] = c.Line
+	}
+	if j == b.target && math.Abs(v) >= tellsApart && b.t.large == "" {
+		b.t.large = cells.Clip(string(c.Text))
+	}
+	return v, err
+}
+
+// place completes an error about a cell.
+func (b *tableBuilder) place(err error, j int, c cells.Cell) error {
+	t := b.t
+	var cell *CellError
+	switch {
+	case err == errNames:
+		return err
+	case errors.As(err, &cell):
+		cell.Name, cell.Column = t.ColumnName(j), t.Title(j)
+		return cell
+	case err == errManyWords:
+		err = &manyWords{t.ColumnName(j)}
+	case err == errNewWord && b.run != nil:
+		err = b.run.Unknown(string(c.Text), b.words[j].names)
+	}
+	return fmt.Errorf("line %d, %s: %w", c.Line, t.Title(j), err)
+}
+
+// begin makes the columns ready for the first row.
+func (b *tableBuilder) begin(o CSV) {
+	t := b.t
+	b.words = make([]*words, t.Cols)
+	if o.Words && o.run == nil {
+		b.numbers = make([]int, t.Cols)
+	}
+	for _, name := range o.Keep {
+		if b.keep == nil {
+			b.keep = make([]bool, t.Cols)
+		}
+		for _, j := range t.named(name) {
+			b.keep[j] = true
+		}
+	}
+	if b.dictionary.target && b.target >= 0 {
+		b.dictionary.of(b.target).labels = true
+	}
+	for j := range t.Cols {
+		if w := b.dictionary.columns[j]; w != nil && w.all != nil {
+			t.leaveOut([]int{j})
+			t.counts = append(t.counts, j)
+		} else {
+			b.words[j] = w
+		}
+	}
+	t.nameWords(b.dictionary)
+}
+
+// columns finds the target, and the columns that are left out.
+func (b *tableBuilder) columns(o CSV) (err error) {
+	t := b.t
+	if o.key != "" {
+		if b.key, err = t.Column(o.key); err != nil {
+			return err
+		}
+		t.Key = o.key
+	}
+	if b.run = o.run; b.run != nil {
+		r, err := b.run.Find(t)
+		if err != nil {
+			return err
+		}
+		b.target = r.Target
+		t.leaveOut(r.Left)
+		t.forRun = &forRun{byPlace: r.ByPlace, words: b.dictionary, constants: map[int]*oneValue{}}
+		for j, value := range r.Constants {
+			t.forRun.constants[j] = newOneValue(value)
+		}
+		for _, j := range r.Extra {
+			if j != b.key {
+				t.forRun.ignored = append(t.forRun.ignored, t.ColumnName(j))
+			}
+		}
+		for j, categories := range r.Categories {
+			b.dictionary.take(j, categories, r.Zeros)
+		}
+		return nil
+	}
+	if o.Target != "" {
+		if b.target, err = t.Column(o.Target); err != nil {
+			return err
+		}
+	}
+	for _, name := range o.Keep {
+		if t.named(name) == nil {
+			return &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
+		}
+	}
+	for _, name := range o.Drop {
+		columns := t.named(name)
+		switch {
+		case columns == nil:
+			return &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
+		case slices.Contains(columns, b.target):
+			return fmt.Errorf("%s is the target: it cannot be left out", t.Title(b.target))
+		}
+		t.leaveOut(columns)
+	}
+	return nil
+}

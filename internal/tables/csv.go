@@ -1,0 +1,171 @@
+package tables
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings it
+// names a table of examples: the column Target is the target, and every other column that is not left out is an input or, if it
+// holds words, several (Expansion).
+//
+// A cell is a decimal number, nan, inf or empty (= NaN); anything else is an error with its line and column, both
+// counted from 1, except in the column Target, in those that are dropped and, with Words, in columns without numbers. Cells may
+// stand in double quotes, a quote within them doubled; blanks around a cell do not count. Lines end in LF, CR LF or CR. Blank
+// lines are skipped, except within a table of one column, where they are empty cells. A byte-order mark is skipped.
+type CSV struct {
+	// File is the table: CSV, packed with gzip or not, or Parquet. A config needs it (in Go: readers that are given a path do not look at
+	// it).
+	File string `yaml:"file"`
+	// Test is a file of the same columns whose rows are the test part. Empty: the part is held out of File.
+	Test string `yaml:"test,omitempty"`
+	// Validate is likewise the file of the validation part.
+	Validate string `yaml:"validate,omitempty"`
+	// Target is the column to predict: its name, or without a header its number from 1. It may hold words, which are the names of classes.
+	// A config needs it (in Go: readers take none where it is empty, and keep names only if a cell is not a number).
+	Target string `yaml:"target"`
+	// Delimiter is one ASCII character, or "whitespace" for runs of blanks. Empty: the first of tab, semicolon, comma
+	// and whitespace that cuts the first records into the same number of cells, at least two.
+	Delimiter string `yaml:"delimiter,omitempty"`
+	// Header says whether the first record names the columns. Without it (nil), it does if no cell of it is a number.
+	Header *bool `yaml:"header,omitempty"`
+	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
+	Drop []string `yaml:"drop,omitempty"`
+	// Keep are columns, named likewise, that are inputs although they count the rows: 0, 1, 2, …; or 1, 2, …; or words of which no
+	// two are the same; or whole numbers of which no two are the same, in the index that pandas writes (without a name, Unnamed: 0 or
+	// __index_level_0__). Such columns are otherwise left out of the examples.
+	Keep []string `yaml:"keep,omitempty"`
+	// Other says what a word is that no training row has in its column: error, or zeros, no category at all. Empty: error.
+	Other string `yaml:"other,omitempty"`
+	// Missing says what a missing value of an input is: refuse, an error, or indicator. With it, a number is the mean of the
+	// training rows and a word is no category, and an input beside them is 1 where the value is missing and else 0. Empty: refuse. A
+	// missing value is an empty cell or nan, and in a column of words also NA, N/A, #N/A, null, ? or -.
+	Missing string `yaml:"missing,omitempty"`
+
+	// Words says that a column without numbers may hold words: its values are indices in Table.Names. Settings say so.
+	Words bool `yaml:"-"`
+
+	run Run    // whose columns the table must have; nil: none
+	key string // a column whose texts are kept; empty: none
+}
+
+// Run is what a reader asks of a run, whose columns the table must have.
+type Run interface {
+	// Find finds the columns of a table, and those to leave out, which the run's table had not.
+	Find(t *Table) (Roles, error)
+	// Names reports whether a text names one of the run's columns.
+	Names(text []byte) bool
+	// Uses reports whether the cells of a column are looked at.
+	Uses(column string) bool
+	// Dropped reports whether a column was left out because it had one value in all training rows.
+	Dropped(column string) bool
+	// Unknown is the error for a word that is none of a column's categories.
+	Unknown(text string, categories []string) error
+}
+
+// Roles say what the columns of a table, by their places, are in a run.
+type Roles struct {
+	Features []int // in the order of the run
+	Target   int   // −1: there is none
+	Left     []int // left out: the run leaves them out, or found them constant, or its table had not got them
+	Extra    []int // those among them that the run's table had not got
+
+	ByPlace    bool             // the run's table had names of columns, and this one has none
+	Constants  map[int]string   // the values of those that were constant, if the run knows them
+	Categories map[int][]string // of the features that hold words
+	Zeros      bool             // a word that is none of them is no category; else it is an error
+}
+
+// ForRun says how to read a table for a run. The texts of a key column are kept; empty: none are.
+func ForRun(o CSV, run Run, key string) CSV {
+	o.run, o.key = run, key
+	return o
+}
+
+// The values of CSV.Other and CSV.Missing that are not the default.
+const (
+	OtherZeros       = "zeros"
+	MissingIndicator = "indicator"
+)
+
+// Told reports whether anything is set that a reader would otherwise guess.
+func (o CSV) Told() bool {
+	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0 || o.Words
+}
+
+// Check checks the settings of a table to learn from. A reader alone needs no target.
+func (o CSV) Check(f *config.Faults) {
+	f.If(o.File == "", "", "needs a file")
+	f.If(o.Target == "", "", "needs a target, the column to predict")
+	if o.Delimiter != "" {
+		if err := CheckDelimiter(o.Delimiter); err != nil {
+			f.Add("delimiter", "%v", err)
+		}
+	}
+	if k := slices.Index(o.Drop, o.Target); k >= 0 && o.Target != "" {
+		f.Add(fmt.Sprintf("drop.%d", k), "%s is the target: name columns that are neither target nor inputs", o.Target)
+	}
+	for k, name := range o.Keep {
+		f.If(name == o.Target && name != "", fmt.Sprintf("keep.%d", k), "%s is the target: name columns that are inputs", name)
+		f.If(slices.Contains(o.Drop, name), fmt.Sprintf("keep.%d", k), "%s is to be dropped, too: name it in one of keep and drop", name)
+	}
+	if o.Other != "" {
+		f.OneOf("other", o.Other, "error", OtherZeros)
+	}
+	if o.Missing != "" {
+		f.OneOf("missing", o.Missing, "refuse", MissingIndicator)
+	}
+}
+
+// CheckDelimiter returns an error unless d is "whitespace" or one ASCII character that numbers and quotes do not use.
+func CheckDelimiter(d string) error {
+	if d == "whitespace" {
+		return nil
+	}
+	if len(d) != 1 || d[0] >= utf8.RuneSelf || cells.IsNumberByte(d[0]) || strings.ContainsAny(d, "\"\r\n") {
+		return fmt.Errorf("delimiter %q: want one ASCII character that numbers do not use, or whitespace", d)
+	}
+	return nil
+}
+
+// named reports whether the first record of a table names its columns. One that names a column of the run does, also if another name
+// is a number, as of a year: taken for a row, it would put each column in the place of another one.
+func (o CSV) named(first []cells.Cell) bool {
+	switch {
+	case o.Header != nil:
+		return *o.Header
+	case o.run != nil && slices.ContainsFunc(first, func(c cells.Cell) bool { return o.run.Names(c.Text) }):
+		return true
+	}
+	return looksLikeHeader(first)
+}
+
+// uncut reports whether the first record of a text, as a whole, names a column of the run. A file of that column alone is not to be cut
+// at blanks within the name.
+func (o CSV) uncut(head []byte) bool {
+	if o.run == nil {
+		return false
+	}
+	first, ok, err := cells.NewReader(bytes.NewReader(head), ",", cells.GuessBytes, cells.Window).Record()
+	return ok && err == nil && len(first) == 1 && o.run.Names(first[0].Text)
+}
+
+func looksLikeHeader(rec []cells.Cell) bool {
+	words := false
+	for _, c := range rec {
+		if len(c.Text) == 0 {
+			continue
+		}
+		if _, err := cells.Number(c.Text); err == nil {
+			return false
+		}
+		words = true
+	}
+	return words
+}

@@ -1,0 +1,95 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/config"
+)
+
+const (
+	// maxNames bounds the different names in a target column, each of which takes many times its size in the text.
+	maxNames = 1 << 16
+	// MaxCategories bounds the different words of a column, each of which becomes an input of the network.
+	MaxCategories = 1000
+)
+
+// ColumnFault is a fault of a table that a setting about one of its columns mends.
+type ColumnFault struct {
+	Before, After string // the setting, in a sentence
+	Setting       string // of data.csv: drop or keep
+	Column        string // its name, or without a header its number from 1
+}
+
+func (e *ColumnFault) Error() string {
+	return e.Mended("data.csv." + e.Setting + ": [" + config.Scalar(e.Column) + "]")
+}
+
+// Mended is the message with the setting as a user would write it.
+func (e *ColumnFault) Mended(setting string) string { return e.Before + setting + e.After }
+
+// LeaveOut begins the mend of a column that cannot be read.
+const LeaveOut = "leave the column out with "
+
+// TooManyWords makes a fault that drop mends of a column with more words than can be categories. Other errors stay as they are.
+func TooManyWords(err error) error {
+	var many *manyWords
+	if errors.As(err, &many) {
+		return &ColumnFault{Before: err.Error() + ", or " + LeaveOut, Setting: "drop", Column: many.column}
+	}
+	return err
+}
+
+// CellError says that a cell which should be a number holds a text.
+type CellError struct {
+	Line   int    // of the file, from 1
+	Name   string // of the column, or without a header its number from 1
+	Column string // as an error shows it
+	Text   string // of the cell, as an error shows it
+	// Missing says that other programs write this text for a missing value.
+	Missing bool
+	Number  int  // the line of a number in a column that could hold words instead; 0: none
+	Date    bool // the text is a date
+}
+
+func (e *CellError) Error() string {
+	hint := ""
+	switch {
+	case e.Missing:
+		hint = " (a missing value is an empty cell or nan)"
+	case e.Date:
+		hint = " but a date: write a number in its place, such as the days since the first one, the month or the weekday"
+	case e.Number > 0:
+		hint = fmt.Sprintf(", and line %d has one: a column holds either numbers or words", e.Number)
+	}
+	return fmt.Sprintf("line %d, %s: %s is not a number%s", e.Line, e.Column, e.Text, hint)
+}
+
+// ColumnError says that a table has no column of a name.
+type ColumnError struct {
+	Name   string
+	Cols   int
+	Header []string // of the table; nil if it has none
+}
+
+func (e *ColumnError) Error() string {
+	if e.Header == nil {
+		return fmt.Sprintf("no column %q: the table has no header, so columns are 1 to %d", e.Name, e.Cols)
+	}
+	return fmt.Sprintf("no column %q among %s", e.Name, cells.QuoteSome(e.Header))
+}
+
+// NamesError says that a column which should hold numbers holds names.
+type NamesError struct{ File, Column, Example string }
+
+func (e *NamesError) Error() string {
+	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, cells.Quote([]byte(e.Example)))
+}
+
+var errManyWords = fmt.Errorf("more than %d different words: write fewer categories", MaxCategories)
+
+// manyWords says that a column holds more words than can be categories.
+type manyWords struct{ column string }
+
+func (e *manyWords) Error() string { return errManyWords.Error() }

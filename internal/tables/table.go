@@ -1,0 +1,181 @@
+// Package tables reads tables of text, plain or packed, and of Parquet: numbers, and words in columns of words, with the line and the
+// column of whatever is wrong. A Profile says what a table's columns hold.
+//
+// Readers never panic on any input, and allocate in proportion to the file that they are given.
+package tables
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/starling-smc/starling/internal/cells"
+)
+
+// Table is a table of numbers, row-major.
+type Table struct {
+	Name      string // of the file, for errors
+	Delimiter string // as given or guessed
+	Header    []string
+	Cols      int
+	Values    []float64 // rows × Cols; NaN where a cell is missing or the column left out
+	LeftOut   []bool    // for each column, whether it is left out; nil: none is
+
+	// Names are, for each column that holds words in place of numbers, all its words in order: values are indices in them. They
+	// are nil for a column of numbers; Names is nil if all columns are.
+	Names [][]string
+	// Keys are the texts of the key column, one for each row, and Key is its name. Readers of files to predict alone set them.
+	Key  string
+	Keys []string
+
+	profile *Profile // of all rows; nil: not asked for so far
+
+	forRun *forRun // of a table that was read for a run; nil: it was not
+	lines  []evenLines
+	large  string // the text of the target's first number from 2⁵³, which is not all in Values
+	counts []int  // columns that are left out because they count the rows
+}
+
+// Words returns the words of column j; nil if it holds numbers.
+func (t *Table) Words(j int) []string {
+	if t.Names == nil || j < 0 {
+		return nil
+	}
+	return t.Names[j]
+}
+
+// evenLines are rows whose lines in the file have the same distance.
+type evenLines struct{ row, line, step int }
+
+// Rows is the number of rows, without the header.
+func (t *Table) Rows() int { return len(t.Values) / t.Cols }
+
+// Line is the line of the file on which row i starts, from 1.
+func (t *Table) Line(i int) int {
+	k, found := slices.BinarySearchFunc(t.lines, i, func(e evenLines, row int) int { return e.row - row })
+	if !found {
+		k--
+	}
+	return t.lines[k].of(i)
+}
+
+func (e evenLines) of(row int) int { return e.line + (row-e.row)*e.step }
+
+// startsOn notes the line on which the next row starts.
+func (t *Table) startsOn(line int) {
+	row := t.Rows()
+	if k := len(t.lines) - 1; k >= 0 {
+		last := &t.lines[k]
+		if row == last.row+1 {
+			last.step = line - last.line
+		}
+		if last.of(row) == line {
+			return
+		}
+	}
+	t.lines = append(t.lines, evenLines{row, line, 1})
+}
+
+// Title names column j in an error.
+func (t *Table) Title(j int) string {
+	if t.Header != nil {
+		return fmt.Sprintf("column %d (%s)", j+1, cells.Clip(t.Header[j]))
+	}
+	return fmt.Sprintf("column %d", j+1)
+}
+
+// Column finds a column by its name or, in a table without a header, by its number from 1; −1 with an error if there is
+// none.
+func (t *Table) Column(name string) (int, error) {
+	if t.Header == nil {
+		j, err := strconv.Atoi(name)
+		if err != nil || j < 1 || j > t.Cols {
+			return -1, &ColumnError{Name: name, Cols: t.Cols}
+		}
+		return j - 1, nil
+	}
+	j := slices.Index(t.Header, name)
+	if j < 0 {
+		return -1, &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
+	}
+	if k := slices.Index(t.Header[j+1:], name); k >= 0 {
+		return -1, fmt.Errorf("columns %d and %d are both named %q: rename one of them", j+1, j+k+2, name)
+	}
+	return j, nil
+}
+
+// ColumnName is the name of column j or, without a header, its number from 1.
+func (t *Table) ColumnName(j int) string {
+	if t.Header == nil {
+		return strconv.Itoa(j + 1)
+	}
+	return t.Header[j]
+}
+
+// named returns the columns of a name or, without a header, of a number from 1.
+func (t *Table) named(name string) (columns []int) {
+	for j := range t.Cols {
+		if t.ColumnName(j) == name {
+			columns = append(columns, j)
+		}
+	}
+	return columns
+}
+
+// Left reports whether column j is left out.
+func (t *Table) Left(j int) bool { return t.LeftOut != nil && t.LeftOut[j] }
+
+// leaveOut marks columns.
+func (t *Table) leaveOut(columns []int) {
+	if columns == nil {
+		return
+	}
+	if t.LeftOut == nil {
+		t.LeftOut = make([]bool, t.Cols)
+	}
+	for _, j := range columns {
+		t.LeftOut[j] = true
+	}
+}
+
+// Without returns the table without some columns, by name. A name that is not there is an error.
+func (t *Table) Without(names []string) (*Table, error) {
+	for _, name := range names {
+		j, err := t.Column(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		u := *t
+		u.profile = nil
+		u.Cols--
+		u.Header = slices.Delete(slices.Clone(t.Header), j, j+1)
+		u.Values = make([]float64, 0, t.Rows()*u.Cols)
+		for i := range t.Rows() {
+			row := t.Values[i*t.Cols : (i+1)*t.Cols]
+			u.Values = append(append(u.Values, row[:j]...), row[j+1:]...)
+		}
+		t = &u
+	}
+	return t, nil
+}
+
+// All lists all rows.
+func (t *Table) All() []int32 {
+	all := make([]int32, t.Rows())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}
+
+// CountsRows reports whether column j was left out because it counts the rows.
+func (t *Table) CountsRows(j int) bool { return slices.Contains(t.counts, j) }
+
+// Text is the value of a row in column j as text.
+func (t *Table) Text(i, j int) string {
+	v := t.Values[i*t.Cols+j]
+	if words := t.Words(j); words != nil {
+		return words[int(v)]
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
