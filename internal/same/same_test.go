@@ -16,8 +16,14 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestHalved makes a config small whose runs differ where there are at least 5 particles, of two or more islands.
+// TestHalved halves numbers that can be halved, and makes a config small whose runs differ where there are at least 5 particles, of two
+// or more islands.
 func TestHalved(t *testing.T) {
+	for setting, want := range map[string][]string{"a.b=9": {"a.b=4"}, "a=2": {"a=1"}, "a=1": nil, "a=0": nil, "a=-4": nil, "a=all": nil} {
+		if got := halved(setting); !slices.Equal(got, want) {
+			t.Errorf("%s is made %q; want %q", setting, got, want)
+		}
+	}
 	c := wholeNumbers([]byte("seed: 9\nmethod: {smc: {islands: 8, particles: 40, path: {tempering: {ess: 0.5}}}}\nmap: {epochs: 300}\n"))
 	small := metamorphic.Simplify(c, halved, func(c metamorphic.Case) bool {
 		return !slices.Contains(c, "method.smc.islands=1") && !slices.Contains(c, "method.smc.particles=2")
