@@ -3,6 +3,7 @@
 package metamorphic
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -89,6 +90,30 @@ func TestEdits(t *testing.T) {
 		got, errTwo := read.apply(b)
 		if errOne != nil || errTwo != nil || string(got) != string(want) {
 			t.Errorf("%q: %q, %v, want %q, %v", e.op("f"), got, errTwo, want, errOne)
+		}
+	}
+}
+
+// TestSame: a folder differs from that of the whole run, does not, or holds a run that is not done. The last is no fault: else a case could
+// be made so small that it lacks the start that ends the run.
+func TestSame(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := WriteTables(); err != nil {
+		t.Fatal(err)
+	}
+	w := NewWorld("damaged", "")
+	for text, want := range map[string]string{
+		"done line; same": "false <nil>",
+		"done line; edit metrics.json 9 10 0; same":        "true same: differs from a run that was left alone:",
+		"begun line; same":                                 "false same: the run is not done",
+		"begun line; resume; same":                         "false <nil>",
+		"done line; remove manifest.json; same":            "false same: the run is not done",
+		"new line; same":                                   "false same: the run is not done",
+		"done line; edit metrics.json 1 0 x; same; report": "false edit metrics.json 1 0 x: no bytes",
+	} {
+		_, err := w.Play(Parse(text), nil)
+		if got := fmt.Sprint(IsFault(err), " ", err); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s; want %s", text, got, want)
 		}
 	}
 }

@@ -74,6 +74,9 @@ func (p *play) start(args []string) (string, error) {
 	}
 	err = <-ended
 	if p.took = time.Since(began); err == nil {
+		if at, err := phase(p.folder()); at != done {
+			return Ended, errors.Join(err, Faultf("the process says that the run is done, and its folder does not"))
+		}
 		return Ended, nil
 	}
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)

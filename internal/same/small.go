@@ -3,8 +3,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,8 +19,8 @@ import (
 // trying is how long a run that differs is made small.
 const trying = 5 * time.Minute
 
-// small halves the whole numbers of a preset's config, as long as the programs still differ and take no longer. It prints the command
-// that compares the runs of these settings. before is the folder of the old program's run.
+// small halves the whole numbers of a preset's config, as long as the programs still differ and take no more of a processor, but for what
+// such times vary by. It prints the command that compares the runs of these settings. before is the folder of the old program's run.
 func (o *options) small(p pair, preset, seed, before string) error {
 	text, err := os.ReadFile(filepath.Join(before, "config.yaml"))
 	if err != nil {
@@ -31,24 +31,24 @@ func (o *options) small(p pair, preset, seed, before string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	own, began, least := wholeNumbers(text), time.Now(), time.Duration(1<<62)
+	own, began, least := wholeNumbers(text), time.Now(), math.Inf(1)
 	changed := func(c metamorphic.Case) []string {
 		return slices.DeleteFunc(slices.Clone(c), func(s string) bool { return slices.Contains(own, s) })
 	}
 	differ := func(c metamorphic.Case) bool {
-		start := time.Now()
-		if start.Sub(began) > trying {
+		if time.Since(began) > trying {
 			return false
 		}
+		took := 0.0
 		for name, of := range map[string]*program{"old": p.old, "new": p.new} {
-			folder := filepath.Join(dir, name)
-			if os.RemoveAll(folder) != nil || run(of.command(context.Background(), p.kernel, preset, seed, folder, changed(c)...)) != nil {
+			c, err := of.cost(filepath.Join(dir, name), p.kernel, preset, seed, changed(c)...)
+			if err != nil {
 				return false
 			}
+			took += c[1]
 		}
-		took := time.Since(start)
 		found, err := differences(filepath.Join(dir, "old"), filepath.Join(dir, "new"))
-		if err != nil || found == nil || took > least+least/10 {
+		if err != nil || found == nil || took > 1.1*least+0.1 {
 			return false
 		}
 		least = min(least, took)

@@ -66,11 +66,11 @@ func (o *options) timing() error {
 }
 
 // cost runs a preset in a folder that is removed before each run.
-func (p *program) cost(dir, kernel, preset, seed string) (cost, error) {
+func (p *program) cost(dir, kernel, preset, seed string, sets ...string) (cost, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return cost{}, err
 	}
-	cmd := p.command(context.Background(), kernel, preset, seed, dir)
+	cmd := p.command(context.Background(), kernel, preset, seed, dir, sets...)
 	began := time.Now()
 	if err := run(cmd); err != nil {
 		return cost{}, err
