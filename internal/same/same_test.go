@@ -25,6 +25,9 @@ func TestHalved(t *testing.T) {
 		}
 	}
 	c := wholeNumbers([]byte("seed: 9\nmethod: {smc: {islands: 8, particles: 40, path: {tempering: {ess: 0.5}}}}\nmap: {epochs: 300}\n"))
+	if less := allHalved(c); !slices.Equal(less, metamorphic.Case{"method.smc.islands=4", "method.smc.particles=20", "map.epochs=150"}) {
+		t.Errorf("all halved: %q", less)
+	}
 	small := metamorphic.Simplify(c, halved, func(c metamorphic.Case) bool {
 		return !slices.Contains(c, "method.smc.islands=1") && !slices.Contains(c, "method.smc.particles=2")
 	})
