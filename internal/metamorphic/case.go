@@ -82,8 +82,8 @@ func Faultf(format string, args ...any) error { return &Fault{fmt.Sprintf(format
 
 // IsFault reports whether an error is or holds one.
 func IsFault(err error) bool {
-	var fault *Fault
-	return errors.As(err, &fault)
+	_, is := errors.AsType[*Fault](err)
+	return is
 }
 
 // Ended is what a start says whose process ended by itself.
@@ -159,8 +159,8 @@ func (p *play) do(op string) (said string, err error) {
 	}()
 	switch op {
 	case "same":
-		if at, err := phase(p.folder()); at != done {
-			return "", errors.Join(err, errors.New("the run is not done: start it before"))
+		if !Done(p.folder()) {
+			return "", errors.New("the run is not done: start it before")
 		}
 		return "", p.same()
 	case "verify":
