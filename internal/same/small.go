@@ -61,11 +61,7 @@ func (o *options) small(p pair, preset, seed, before string) error {
 	if p.old.data != "" {
 		line = append(line, "-data-dir", p.old.data)
 	}
-	c := own
-	for less := allHalved(c); !slices.Equal(less, c) && differ(less); less = allHalved(c) { // together first: what is tried next takes less time
-		c = less
-	}
-	for _, s := range slices.Concat(p.old.set, changed(metamorphic.Simplify(c, halved, differ))) {
+	for _, s := range slices.Concat(p.old.set, changed(halve(own, differ))) {
 		line = append(line, "-set", "'"+s+"'")
 	}
 	fmt.Println("made small:", strings.Join(append(line, p.old.path, p.new.path), " "))
@@ -82,19 +78,31 @@ func wholeNumbers(text []byte) (c metamorphic.Case) {
 	return c
 }
 
-// allHalved halves every setting that can be halved.
-func allHalved(c metamorphic.Case) (less metamorphic.Case) {
-	for _, setting := range c {
-		less = append(less, append(halved(setting), setting)[0])
+// halve halves the numbers of settings, of many at once and then one by one, as long as the programs differ: at once, since what is tried
+// next takes less time; and of fewer, since some must fit each other or the data.
+func halve(c metamorphic.Case, differ func(metamorphic.Case) bool) metamorphic.Case {
+	for size := len(c); size > 0; size /= 2 {
+		for from := 0; from < len(c); from += size {
+			for {
+				less := slices.Clone(c)
+				for i := from; i < min(from+size, len(c)); i++ {
+					less[i] = halved(less[i])
+				}
+				if slices.Equal(less, c) || !differ(less) {
+					break
+				}
+				c = less
+			}
+		}
 	}
-	return less
+	return c
 }
 
 // halved is a setting of half the number, if that is not 0.
-func halved(setting string) []string {
+func halved(setting string) string {
 	key, value, _ := strings.Cut(setting, "=")
 	if n, _ := strconv.Atoi(value); n > 1 {
-		return []string{fmt.Sprintf("%s=%d", key, n/2)}
+		return fmt.Sprintf("%s=%d", key, n/2)
 	}
-	return nil
+	return setting
 }
