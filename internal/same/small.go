@@ -10,14 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/metamorphic"
 )
 
-// trying is how long a run that differs is made small.
-const trying = 5 * time.Minute
+// trying is the time of a processor, in seconds, in which a run that differs is made small.
+const trying = 300
 
 // small halves the whole numbers of a preset's config, as long as the programs still differ and take no more of a processor, but for what
 // such times vary by. It prints the command that compares the runs of these settings. before is the folder of the old program's run.
@@ -31,12 +30,12 @@ func (o *options) small(p pair, preset, seed, before string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	own, began, least := wholeNumbers(text), time.Now(), math.Inf(1)
+	own, spent, least := wholeNumbers(text), 0.0, math.Inf(1)
 	changed := func(c metamorphic.Case) []string {
 		return slices.DeleteFunc(slices.Clone(c), func(s string) bool { return slices.Contains(own, s) })
 	}
 	differ := func(c metamorphic.Case) bool {
-		if time.Since(began) > trying {
+		if spent > trying {
 			return false
 		}
 		took := 0.0
@@ -47,6 +46,7 @@ func (o *options) small(p pair, preset, seed, before string) error {
 			}
 			took += c[1]
 		}
+		spent += took
 		found, err := differences(filepath.Join(dir, "old"), filepath.Join(dir, "new"))
 		if err != nil || found == nil || took > 1.1*least+0.1 {
 			return false
