@@ -153,7 +153,7 @@ func (s *soak) signal(took time.Duration) string {
 	if s.random.IntN(3) == 0 {
 		at, most = " at="+files[s.random.IntN(len(files))], 5*time.Millisecond
 	}
-	return fmt.Sprintf(" signal=%s%s after=%v", kinds[s.random.IntN(len(kinds))], at, time.Duration(s.random.Int64N(int64(most))))
+	return fmt.Sprintf(" signal=%s%s after=%v", kinds[s.random.IntN(len(kinds))], at, time.Duration(s.random.Int64N(int64(most))).Round(10*time.Microsecond))
 }
 
 // report lists the kills by run and phase.
