@@ -253,7 +253,9 @@ func TestCheckDataKeep(t *testing.T) {
 		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: after(12)}, "keep: a warm-up of 12 iterations leaves none of the 12 of the path: take fewer than 12, or more iterations of the path"},
 	} {
 		m := c.m.Settle(Around{Partly: true, Init: true}, unheard())
-		said := strings.Join(faults(func(f *config.Faults) { settleWith(m, Around{Partly: true, Init: true, Judged: true}, Sizes{60, 40, 1}, f) }), ", ")
+		said := strings.Join(faults(func(f *config.Faults) {
+			settleWith(m, Around{Partly: true, Init: true, Judged: true}, Sizes{60, 40, 1}, f)
+		}), ", ")
 		if said = strings.ReplaceAll(said, at(m)+".", ""); said != c.want {
 			t.Errorf("%+v: %q, want %q", m, said, c.want)
 		}

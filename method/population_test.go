@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -55,9 +56,9 @@ func TestParticlesAreCompleted(t *testing.T) {
 			t.Errorf("%s: the title is %q", what, m.Title())
 		}
 	}
-	auto := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}}.Settle(Around{}, unheard()).(SMC)
-	auto.Particles = 0 // as a config writes auto over the default
-	if m := settleWith(auto, Around{}, known, unheard()).(SMC); m.Particles != 10 {
-		t.Errorf("batches, by auto: %d particles, want 10", m.Particles)
+	few := SMC{Path: smc.Tempering{ESS: 0.05}}.Settle(Around{}, unheard())
+	said := strings.Join(faults(func(f *config.Faults) { settleWith(few, Around{}, Sizes{Examples: 1000, Operations: 1e15}, f) }), "\n")
+	if !strings.Contains(said, "tempering keeps a share of 0.05 of 10 particles effective: at most one") {
+		t.Errorf("ten particles of which tempering keeps none: %q", said)
 	}
 }
