@@ -19,7 +19,6 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/smc"
-	"github.com/starling-smc/starling/spec"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -74,23 +73,24 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	m := Manifest{Started: now(), Kernel: lanes.Kernel()}
 	m.Version, m.Revision = Version()
-	workers := pool.New(o.Threads)
-	p, err := s.Plan(spec.Resources{Data: o.DataDir, Pool: workers, Memory: o.Memory, Files: o.Folder != nil})
+	p, err := s.Plan(o.DataDir, o.Memory, method.Job{
+		Pool: pool.New(o.Threads), Files: o.Folder != nil, Tell: func(s method.Status) { f.progress(&Progress{s}) },
+	})
 	if err != nil {
 		return nil, err
 	}
 	f.job, f.way, f.Spec, f.Data, f.Net, f.Findings = p.Job, p.Way, p.Spec, p.Job.Data, p.Job.Net, p.Findings
-	f.job.Tell = func(s method.Status) { f.progress(&Progress{s}) }
 	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
 	if o.Folder == nil || !o.Folder.Kept() { // a run that goes on has said it
-		for _, found := range p.Early {
+		early := slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return !f.Early() })
+		for _, found := range append(early, p.Short...) {
 			f.progress(&Notice{found.Words()})
 		}
 	}
 	if o.Folder != nil {
 		f.most = o.Folder.Most()
 	}
-	m.Threads, m.Data, m.Init = workers.Threads(), f.Data.Checksums(), p.InitSum
+	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
 		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{text}) },
 	})

@@ -72,7 +72,7 @@ func fitted(t testing.TB, spec Spec, o Options) *Result {
 // planned is the plan of a run on one thread.
 func planned(t testing.TB, s Spec, files bool) *spec.Plan {
 	t.Helper()
-	p, err := s.Plan(spec.Resources{Pool: pool.New(1), Files: files})
+	p, err := s.Plan("", 0, method.Job{Pool: pool.New(1), Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}

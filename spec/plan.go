@@ -12,7 +12,6 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
@@ -25,69 +24,51 @@ type DataError struct{ Err error }
 func (e *DataError) Error() string { return e.Err.Error() }
 func (e *DataError) Unwrap() error { return e.Err }
 
-// Resources are what a run may take of the machine.
-type Resources struct {
-	Data   string     // the folder of data sets that are not built in
-	Pool   *pool.Pool // the threads
-	Memory int64      // limit in bytes; 0: no limit
-	Files  bool       // the run has a folder, to which what it keeps may be moved
-}
-
 // Plan is a run that can begin: its settings suit each other, the data, the network and the memory. Nothing has been computed.
 type Plan struct {
-	Spec     Spec       // resolved: with every default
-	Job      method.Job // of Way
-	Way      method.Method
-	Memory   method.Memory     // that it needs, also on the disk
+	Spec Spec // resolved: with every default
+	method.Plan
+	Job      method.Job
 	InitSum  string            // checksum of the file of model.init
-	Findings []finding.Finding // about the data and the settings
-	Early    []finding.Finding // what a user should know before the run begins
+	Findings []finding.Finding // about the data and the settings; Short is for who has not waited for the run yet
 }
 
-// Plan loads the data, makes the network and the prior, and refuses a run that cannot be carried out. The error is a *config.Error for a
-// fault of the settings, and a *DataError for a fault of the examples or of model.init.
-func (s Spec) Plan(r Resources) (*Plan, error) {
+// Plan loads the data, makes the network and the prior, and refuses a run that cannot be carried out. dir is the folder of data sets that
+// are not built in, memory the limit in bytes, 0 for none, and job has what the machine gives: Pool, Files and Tell. The error is a
+// *config.Error for a fault of the settings, and a *DataError for a fault of the examples or of model.init.
+func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 	if err := s.Verify(); err != nil {
 		return nil, err
 	}
 	faults := config.NewFaults()
-	if method.CheckLoading(s.Data.LoadBytes(r.Data), r.Memory, faults.In("data")); len(faults.All()) > 0 {
+	if method.CheckLoading(s.Data.LoadBytes(dir), memory, faults.In("data")); len(faults.All()) > 0 {
 		return nil, s.Error(faults.All()...)
 	}
-	set, err := s.Load(r.Data, nil)
-	if errors.As(err, new(*config.Error)) {
+	set, err := s.Load(dir, nil)
+	if err != nil {
 		return nil, err
-	} else if err != nil {
-		return nil, &DataError{err}
 	}
 	net := s.Model.Network(set, faults.In("model"))
 	if net == nil || len(faults.All()) > 0 {
 		return nil, s.Error(faults.All()...)
 	}
-	p := &Plan{Findings: s.findings(set), Job: method.Job{
-		Seed: s.Seed, Data: set, Net: net, Search: s.MAP, Anchor: s.Prior.Anchor, Pool: r.Pool, Files: r.Files,
-	}}
-	if p.Job.Model, err = nn.NewTraining(net, set, r.Pool); err != nil {
+	p := &Plan{Job: job, Findings: s.findings(set)}
+	p.Job.Seed, p.Job.Data, p.Job.Net, p.Job.Search, p.Job.Anchor = s.Seed, set, net, s.MAP, s.Prior.Anchor
+	if p.Job.Model, err = nn.NewTraining(net, set, job.Pool); err != nil {
 		return nil, s.Fault("model", "%v", err)
 	}
-	settled := p.Job.Plan(s.Method, s.around(), r.Memory, faults)
+	p.Plan = p.Job.Plan(s.Method, s.around(), memory, faults)
 	if err := s.Error(faults.All()...); err != nil {
 		return nil, err
 	}
-	s.Method = settled.Method
-	p.Spec, p.Way, p.Memory = s, settled.Way, settled.Memory
+	s.Method = p.Method
+	p.Spec = s
 	if p.Job.Init, p.InitSum, err = s.Model.ReadInit(net.Whole()); err != nil {
 		return nil, &DataError{fmt.Errorf("model.init: %w", err)}
 	}
 	if family := s.Prior.Family; family != nil {
 		p.Job.Prior, err = family.Prior(net.Random(), set.Train.Len())
 	}
-	for _, f := range p.Findings {
-		if f.Early() {
-			p.Early = append(p.Early, f)
-		}
-	}
-	p.Early = append(p.Early, settled.Short...)
 	return p, err
 }
 
@@ -131,7 +112,7 @@ func (s *Spec) findings(set *data.Problem) []finding.Finding {
 }
 
 // Load loads the examples into memory as the network's inputs and targets. schema is the schema of an earlier run, nil to
-// measure it. A fault of the settings is a *config.Error; every other error is about the examples.
+// measure it. A fault of the settings is a *config.Error; every other error is a *DataError.
 func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	regression := s.Model.Likelihood.Regression()
 	p, err := s.Data.Load(dir, data.Need{Regression: regression, Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema})
@@ -143,8 +124,10 @@ func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	case errors.As(err, &names) && regression:
 		return nil, s.Fault("model.likelihood", "%s predicts numbers, but %v: want %s",
 			nn.Likelihoods.Name(s.Model.Likelihood), err, strings.Join(nn.LikelihoodsWhere(false), " or "))
+	case err != nil:
+		return nil, &DataError{err}
 	}
-	return p, err
+	return p, nil
 }
 
 // ReadInit reads the weights of the trained network, Init, as net.Whole() has them, and the file's checksum; nil if Init is empty.
