@@ -256,7 +256,7 @@ func TestCheckDataKeep(t *testing.T) {
 		said := strings.Join(faults(func(f *config.Faults) {
 			settleWith(m, Around{Partly: true, Init: true, Judged: true}, Sizes{60, 40, 1}, f)
 		}), ", ")
-		if said = strings.ReplaceAll(said, at(m)+".", ""); said != c.want {
+		if said = strings.ReplaceAll(said, "method."+Methods.Name(m)+".", ""); said != c.want {
 			t.Errorf("%+v: %q, want %q", m, said, c.want)
 		}
 	}

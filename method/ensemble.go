@@ -30,7 +30,7 @@ func (m Ensemble) Check(f *config.Faults) {
 
 // Settle takes the restarts of the search for members. It wants several, and no anchor.
 func (m Ensemble) Settle(around Around, f *config.Faults) Method {
-	at := at(m)
+	const at = "method.ensemble"
 	if m.Members == 1 {
 		f.Conflict([]string{"map.restarts", at + ".members"}, "one restart is not an ensemble: want at least 2, or method: map")
 	}

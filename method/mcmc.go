@@ -86,7 +86,7 @@ func (m MCMC) Title() string {
 
 // Settle fills in defaults. It refuses missing starts, and more states than moves.
 func (m MCMC) Settle(around Around, f *config.Faults) Method {
-	m.checkWithin(around, at(m), f)
+	m.checkWithin(around, f)
 	fill(&m.Chains, 8)
 	if around.Init && around.Search == nil {
 		fill(&m.Start, "init")
@@ -132,7 +132,8 @@ func (m MCMC) Check(f *config.Faults) {
 	}
 }
 
-func (m MCMC) checkWithin(around Around, at string, f *config.Faults) {
+func (m MCMC) checkWithin(around Around, f *config.Faults) {
+	const at = "method.mcmc"
 	start := chainStarts.find(m.Start)
 	f.If(start.init && !around.Init, at+".start", "init is the network of model.init, which is not given")
 	if start.drawn && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
@@ -177,7 +178,7 @@ func (m MCMC) checkWithin(around Around, at string, f *config.Faults) {
 
 // SettleWith refuses scales that are too large, and mini-batches of more examples than there are.
 func (m MCMC) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
-	f = f.In(at(m) + ".move." + mcmc.Moves.Name(m.Move))
+	f = f.In("method.mcmc.move." + mcmc.Moves.Name(m.Move))
 	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f)
 	n := m.Move.Traits().Subsample
 	f.If(n > s.Examples, "batch", "want at most the %d training examples, have %d", s.Examples, n)

@@ -35,7 +35,7 @@ func TestCheckMemory(t *testing.T) {
 		{"passes", `; (\d+) passes would fit`, func(n int) Method { return Dropout{Passes: n} }},
 		{"chains", `; (\d+) chains would fit`, func(n int) Method { return MCMC{Chains: n, Epochs: 200, Keep: 5 * n, Move: mcmc.HMC{Steps: 1}} }},
 	} {
-		said, at := refused(c.of(200_000)), at(c.of(1))
+		said, at := refused(c.of(200_000)), "method."+Methods.Name(c.of(1))
 		first := c.field
 		if first == "islands" {
 			first = "particles" // the most important of the settings

@@ -18,9 +18,6 @@ var Methods = config.Table[Method]{
 	{Name: "smc", Part: SMC{}},
 }
 
-// at is the path of a method in a config: "method.smc".
-func at(m Method) string { return "method." + Methods.Name(m) }
-
 // MethodsWhere lists the names of the methods whose needs, before settings are filled in, are such.
 func MethodsWhere(such func(Needs) bool) (names []string) {
 	for _, row := range Methods {

@@ -72,7 +72,7 @@ func (m SMC) Title() string {
 
 // Settle fills in defaults, and refuses settings that contradict each other or the settings around the method.
 func (m SMC) Settle(around Around, f *config.Faults) Method {
-	m.checkWithin(around, at(m), f)
+	m.checkWithin(around, f)
 	fill(&m.Islands, 1)
 	if m.Combine == nil {
 		m.Combine = bnn.Equal{}
@@ -148,7 +148,8 @@ func (m SMC) Check(f *config.Faults) {
 	}
 }
 
-func (m SMC) checkWithin(around Around, at string, f *config.Faults) {
+func (m SMC) checkWithin(around Around, f *config.Faults) {
+	const at = "method.smc"
 	if m.Path == nil || m.Move == nil {
 		return
 	}
@@ -258,13 +259,13 @@ func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name
 // scales that are too large, and states to keep that the path does not have.
 func (m SMC) SettleWith(around Around, s Sizes, f *config.Faults) Method {
 	fill(&m.Particles, particlesFor(s.Operations, m.Islands))
-	m.checkWithin(around, at(m), f)
-	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f.In(at(m)+".move."+mcmc.Moves.Name(m.Move)))
+	m.checkWithin(around, f)
+	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f.In("method.smc.move."+mcmc.Moves.Name(m.Move)))
 	if n := m.Move.Traits().Subsample; n >= s.Examples {
-		f.Add(m.gradient(at(m)),
+		f.Add(m.gradient("method.smc"),
 			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, s.Examples)
 	}
-	checkKept(m.sampler(), s.Examples, at(m), f)
+	checkKept(m.sampler(), s.Examples, "method.smc", f)
 	return m
 }
 
@@ -291,7 +292,7 @@ func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
 		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
-		at: at(m), every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
+		at: "method.smc", every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }
 

@@ -51,8 +51,8 @@ func (m SVGD) Check(f *config.Faults) {
 
 // Settle refuses settings that contradict the settings around the method.
 func (m SVGD) Settle(around Around, f *config.Faults) Method {
-	m.Learning.checkWithin(around, at(m), f)
-	checkKeep(m.Keep, around, at(m), f)
+	m.Learning.checkWithin(around, "method.svgd", f)
+	checkKeep(m.Keep, around, "method.svgd", f)
 	m.Defaults()
 	m.Learning.complete(around)
 	return m
@@ -60,7 +60,7 @@ func (m SVGD) Settle(around Around, f *config.Faults) Method {
 
 // SettleWith refuses states to keep that the epochs do not have.
 func (m SVGD) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
-	checkKept(m.sampler(m.Sampling()), s.Examples, at(m), f)
+	checkKept(m.sampler(m.Sampling()), s.Examples, "method.svgd", f)
 	return m
 }
 
@@ -73,7 +73,7 @@ func (m SVGD) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: 1, Particles: m.Particles, Path: path, Whole: path, Move: mcmc.SVGD{Rate: m.Rate}, Step: "method.svgd.rate",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: "prior", Drawn: true,
-		at: at(m), Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
+		at: "method.svgd", Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
 	}
 }
 

@@ -35,7 +35,7 @@ func (m SWA) Check(f *config.Faults) { m.check(f) }
 
 // Settle refuses an anchor, and another number of restarts than of members.
 func (m SWA) Settle(around Around, f *config.Faults) Method {
-	m.checkWithin(around, at(m), f)
+	m.checkWithin(around, "method.swa", f)
 	m.Defaults()
 	return m
 }
@@ -47,7 +47,7 @@ func (m SWA) Needs() Needs { return m.needs() }
 func (SWA) Sampling() *Sampling { return nil }
 
 // Memory estimates the memory of the trajectories.
-func (m SWA) Memory(job *Job) Memory { return m.memory(job, at(m), 0, 1) }
+func (m SWA) Memory(job *Job) Memory { return m.memory(job, "method.swa", 0, 1) }
 
 // Phases is the trajectories.
 func (m SWA) Phases(job *Job) ([]runs.Phase, error) { return []runs.Phase{m.phase(job, 0)}, nil }

@@ -80,7 +80,7 @@ func (m SWAG) Check(f *config.Faults) {
 
 // Settle refuses an anchor, and another number of restarts than of members.
 func (m SWAG) Settle(around Around, f *config.Faults) Method {
-	m.checkWithin(around, at(m), f)
+	m.checkWithin(around, "method.swag", f)
 	m.Defaults()
 	return m
 }
@@ -97,9 +97,9 @@ func (SWAG) Sampling() *Sampling { return nil }
 
 // Memory estimates the memory of the trajectories and draws.
 func (m SWAG) Memory(job *Job) Memory {
-	memory := m.memory(job, at(m), m.Rank, m.Draws)
+	memory := m.memory(job, "method.swag", m.Rank, m.Draws)
 	memory.Scales = append(memory.Scales, Scale{
-		Field: at(m) + ".draws", Now: m.Draws, Bytes: func(n int) int64 { return m.bytes(job, m.Members, m.Rank, n) },
+		Field: "method.swag.draws", Now: m.Draws, Bytes: func(n int) int64 { return m.bytes(job, m.Members, m.Rank, n) },
 		Fits: func(n int) string { return numeral.Several(n, "draw") + " of each member would fit" },
 	})
 	return memory

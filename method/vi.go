@@ -81,9 +81,9 @@ func (m VI) Check(f *config.Faults) {
 // Settle refuses a prior that is not normal, as the divergence from it has no closed form, and a choice by validation examples where
 // there are none.
 func (m VI) Settle(around Around, f *config.Faults) Method {
-	checkGaussian("vi", at(m), "method: mcmc", around, f)
+	checkGaussian("vi", "method.vi", "method: mcmc", around, f)
 	if m.Keep == KeepValidation {
-		checkJudged(KeepValidation, KeepMean, around, at(m), f)
+		checkJudged(KeepValidation, KeepMean, around, "method.vi", f)
 	}
 	m.Defaults()
 	return m
