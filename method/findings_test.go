@@ -372,7 +372,7 @@ func TestChosenByValidation(t *testing.T) {
 		},
 	} {
 		for keep, want := range map[smc.Keeper]bool{smc.Best{}: true, smc.Last{}: false} {
-			found := do(t, newJob(t, 1), m(keep).Complete(Around{})).Findings
+			found := do(t, newJob(t, 1), m(keep).Settle(Around{}, unheard())).Findings
 			at := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Kind == "chosen-by-validation" })
 			if at >= 0 != want || want && (found[at].Names["field"] != field || found[at].Names["value"] != "best") {
 				t.Errorf("%s: %v: finds %s", field, keep, words(found))
