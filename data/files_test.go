@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/regular"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestChangedWhileRead: whatever reads a file notices that it is written to meanwhile, by its size or its time.
@@ -165,7 +166,7 @@ func TestReadersNotice(t *testing.T) {
 			}
 		}()
 		err := c.read()
-		for began := time.Now(); err == nil && time.Since(began) < time.Minute; { // a file system's time goes in steps, and a busy machine's too
+		for began := time.Now(); err == nil && time.Since(began) < testkit.Patience; { // a file system's time goes in steps, and a busy machine's too
 			err = c.read()
 		}
 		close(stop)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // Long says whether tests run that take so many minutes of one processor. STARLING_LONG holds the most minutes that one test may take; by default
@@ -28,3 +29,6 @@ func Takes(t testing.TB, minutes int) {
 		t.Skipf("it takes up to %d minutes: set STARLING_LONG=%d", minutes, minutes)
 	}
 }
+
+// Patience is how long a test waits for what must come. It is long, since it is no fault that a machine is busy.
+const Patience = 3 * time.Minute
