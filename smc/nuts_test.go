@@ -70,13 +70,14 @@ func TestNUTSFindsGoldenMoments(t *testing.T) {
 	}
 	for _, c := range cases {
 		p := nutsMoments(t, c)
+		if !long && (c.Kind == "banana" || len(p.mean) > 10) {
+			continue
+		}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			number := 20
 			if long {
 				number = 40
-			} else if c.Kind == "banana" || len(p.mean) > 10 {
-				t.Skip("in the long test")
 			}
 			move, epochs := mcmc.NUTS{}, 6000
 			if c.Kind == "banana" {
