@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// hung is how long a process gives no answer that is taken for one that waits for ever.
-const hung = 12 * patience
+// hung is how long a process gives no answer that is taken for one that waits for ever. It counts all time, so that a busy machine needs much.
+const hung = 30 * patience
 
 // Player plays cases in a process of its own, since a fault may end it. The next case gets a new process.
 type Player struct {
