@@ -105,10 +105,10 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	f.Findings = f.Data.Findings()
 	if f.Data.Amounts > 0 {
 		last := fmt.Sprint("model.layers.", len(f.Spec.Model.Layers)-1)
-		f.Findings = append(f.Findings, finding.WholeAmounts(f.Data.Schema.Target, f.Data.Amounts, last))
+		f.Findings = append(f.Findings, finding.Of(finding.WholeAmounts{Target: f.Data.Schema.Target, Values: f.Data.Amounts, Layer: last}))
 	}
 	if f.Spec.InitUnused() {
-		f.Findings = append(f.Findings, finding.InitUnused())
+		f.Findings = append(f.Findings, finding.Of(finding.InitUnused{}))
 	}
 	if f.job.Init, f.initSum, err = f.Spec.Model.ReadInit(f.Net.Whole()); err != nil {
 		return &DataError{fmt.Errorf("model.init: %w", err)}

@@ -43,7 +43,7 @@ var helps = [...]struct{ page, section string }{
 // Help names the page and the section that tell more of a finding, as docs/choosing.md, “Chains that do not mix”; empty if there is
 // none.
 func (f Finding) Help() string {
-	h := helps[kinds[f.Kind].help]
+	h := helps[f.say().help]
 	if h.page == "" {
 		return ""
 	}
@@ -64,11 +64,11 @@ func First(found []Finding, most int) []Finding {
 	}
 	found = slices.Clone(found)
 	slices.SortStableFunc(found, func(f, g Finding) int {
-		return cmp.Or(cmp.Compare(urgency(f), urgency(g)), cmp.Compare(kinds[f.Kind].help, kinds[g.Kind].help))
+		return cmp.Or(cmp.Compare(urgency(f), urgency(g)), cmp.Compare(f.say().help, g.say().help))
 	})
 	var list []Finding
 	for _, f := range found {
-		told := slices.ContainsFunc(list, func(g Finding) bool { return kinds[g.Kind].help == kinds[f.Kind].help })
+		told := slices.ContainsFunc(list, func(g Finding) bool { return g.say().help == f.say().help })
 		if f.Cure() != "" && !told && len(list) < most {
 			list = append(list, f)
 		}
@@ -82,7 +82,7 @@ func More(found []Finding) string {
 	var pages []string
 	shown := slices.DeleteFunc(slices.Clone(found), Finding.PageOnly)
 	for _, f := range First(shown, len(shown)) {
-		h := helps[kinds[f.Kind].help]
+		h := helps[f.say().help]
 		if sections[h.page] == nil {
 			pages = append(pages, h.page)
 		}
