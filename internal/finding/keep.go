@@ -1,0 +1,166 @@
+package finding
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"unicode"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+// A struct is kept under its name with hyphens, few-states, and a field under its name with underscores, log_weight_var, or under the key
+// of its tag "kept". A bool is kept as a word: the tag "size=written|adapted" has that of true and that of false. Without a word true is the
+// number 1, and false is left out. A number that is nil is left out, too. A question mark at the end says that a run, of an older version
+// too, may lack the field: it is left out where it is 0 or empty.
+
+// Some are things that a finding names in a list, and how many there are. The number is kept as count.
+type Some struct {
+	Count int
+	Names string
+}
+
+// Of is a finding as a run keeps it.
+func Of(k Kind) Finding {
+	f := Finding{Kind: nameOf(k)}
+	number := func(key string, v float64) {
+		if f.Numbers == nil {
+			f.Numbers = map[string]numeral.Number{}
+		}
+		f.Numbers[key] = numeral.Number(v)
+	}
+	name := func(key, text string) {
+		if f.Names == nil {
+			f.Names = map[string]string{}
+		}
+		f.Names[key] = text
+	}
+	each(reflect.ValueOf(k), func(at field, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Int:
+			if n := v.Int(); n != 0 || !at.optional {
+				number(at.key, float64(n))
+			}
+		case reflect.Float64:
+			number(at.key, v.Float())
+		case reflect.Pointer:
+			if x := v.Interface().(*numeral.Number); x != nil {
+				number(at.key, float64(*x))
+			}
+		case reflect.String:
+			if text := v.String(); text != "" || !at.optional {
+				name(at.key, text)
+			}
+		case reflect.Bool:
+			text := either(v.Bool(), at.yes, at.no)
+			switch {
+			case text != "":
+				name(at.key, text)
+			case v.Bool():
+				number(at.key, 1)
+			}
+		default:
+			panic("finding " + f.Kind + ": no field can be a " + v.Type().String())
+		}
+	})
+	return f
+}
+
+// All are the findings of a kind. What a run did not keep is 0.
+func All[T Kind](found []Finding) (all []T) {
+	for _, f := range found {
+		if k, _ := f.read(); k != nil {
+			if k, ok := k.(T); ok {
+				all = append(all, k)
+			}
+		}
+	}
+	return all
+}
+
+// read is what was kept, and whether it is the whole of it; nil for an unknown kind.
+func (f Finding) read() (k Kind, whole bool) {
+	of, ok := kinds[f.Kind]
+	if !ok {
+		return nil, false
+	}
+	to := reflect.New(of).Elem()
+	whole = true
+	each(to, func(at field, v reflect.Value) {
+		x, counted := f.Numbers[at.key]
+		name, named := f.Names[at.key]
+		there := named
+		switch n := float64(x); v.Kind() {
+		case reflect.Int:
+			if there = counted && n == math.Trunc(n) && math.Abs(n) < 1<<53; there {
+				v.SetInt(int64(n))
+			}
+		case reflect.Float64:
+			there = counted
+			v.SetFloat(n)
+		case reflect.Pointer:
+			if there = true; counted {
+				v.Set(reflect.ValueOf(&x))
+			}
+		case reflect.String:
+			v.SetString(name)
+		case reflect.Bool:
+			v.SetBool(named && name == at.yes || at.yes == "" && counted)
+		}
+		whole = whole && (there || at.optional)
+	})
+	return to.Interface().(Kind), whole
+}
+
+// field says how a field is kept.
+type field struct {
+	key, yes, no string
+	optional     bool
+}
+
+// each goes through the fields of a struct, and those of structs in it.
+func each(v reflect.Value, do func(field, reflect.Value)) {
+	for i := range v.NumField() {
+		of := v.Type().Field(i)
+		if of.Anonymous {
+			each(v.Field(i), do)
+			continue
+		}
+		tag, optional := strings.CutSuffix(of.Tag.Get("kept"), "?")
+		key, answers, _ := strings.Cut(tag, "=")
+		yes, no, _ := strings.Cut(answers, "|")
+		if key == "" {
+			key = spelled(of.Name, '_')
+		}
+		if of.Type == reflect.TypeFor[Some]() {
+			do(field{key: "count"}, v.Field(i).Field(0))
+			do(field{key: key}, v.Field(i).Field(1))
+			continue
+		}
+		do(field{key, yes, no, optional}, v.Field(i))
+	}
+}
+
+// named are kinds by their names.
+func named(list ...Kind) map[string]reflect.Type {
+	all := make(map[string]reflect.Type, len(list))
+	for _, k := range list {
+		all[nameOf(k)] = reflect.TypeOf(k)
+	}
+	return all
+}
+
+func nameOf(k Kind) string { return spelled(reflect.TypeOf(k).Name(), '-') }
+
+// spelled is a Go name in small letters, with a mark between its words.
+func spelled(name string, mark rune) string {
+	var b strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		if i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
+			b.WriteRune(mark)
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
