@@ -73,9 +73,7 @@ type Estimated struct {
 	Traced bool `kept:"place=trace|metrics"` // it is in the trace alone, not in the metrics
 }
 
-func (e Estimated) name() string {
-	return "the log evidence" + either(e.Traced, " in the trace", "")
-}
+func (e Estimated) name() string { return "the log evidence" + either(e.Traced, " in the trace", "") }
 
 // Evidence says which evidence is estimated, by weights that show no problem.
 type Evidence struct{ Estimated }

@@ -22,57 +22,50 @@ type Some struct {
 
 // Of is a finding as a run keeps it.
 func Of(k Kind) Finding {
-	f := Finding{Kind: nameOf(k)}
-	number := func(key string, v float64) {
-		if f.Numbers == nil {
-			f.Numbers = map[string]numeral.Number{}
-		}
-		f.Numbers[key] = numeral.Number(v)
-	}
-	name := func(key, text string) {
-		if f.Names == nil {
-			f.Names = map[string]string{}
-		}
-		f.Names[key] = text
-	}
+	f := Finding{nameOf(k), map[string]numeral.Number{}, map[string]string{}}
 	each(reflect.ValueOf(k), func(at field, v reflect.Value) {
 		switch v.Kind() {
 		case reflect.Int:
 			if n := v.Int(); n != 0 || !at.optional {
-				number(at.key, float64(n))
+				f.Numbers[at.key] = numeral.Number(n)
 			}
 		case reflect.Float64:
-			number(at.key, v.Float())
+			f.Numbers[at.key] = numeral.Number(v.Float())
 		case reflect.Pointer:
 			if x := v.Interface().(*numeral.Number); x != nil {
-				number(at.key, float64(*x))
+				f.Numbers[at.key] = *x
 			}
 		case reflect.String:
 			if text := v.String(); text != "" || !at.optional {
-				name(at.key, text)
+				f.Names[at.key] = text
 			}
 		case reflect.Bool:
 			text := either(v.Bool(), at.yes, at.no)
 			switch {
 			case text != "":
-				name(at.key, text)
+				f.Names[at.key] = text
 			case v.Bool():
-				number(at.key, 1)
+				f.Numbers[at.key] = 1
 			}
 		default:
 			panic("finding " + f.Kind + ": no field can be a " + v.Type().String())
 		}
 	})
+	if len(f.Numbers) == 0 {
+		f.Numbers = nil
+	}
+	if len(f.Names) == 0 {
+		f.Names = nil
+	}
 	return f
 }
 
 // All are the findings of a kind. What a run did not keep is 0.
 func All[T Kind](found []Finding) (all []T) {
 	for _, f := range found {
-		if k, _ := f.read(); k != nil {
-			if k, ok := k.(T); ok {
-				all = append(all, k)
-			}
+		k, _ := f.read()
+		if k, ok := k.(T); ok {
+			all = append(all, k)
 		}
 	}
 	return all

@@ -72,9 +72,7 @@ func together(islands int) string {
 }
 
 // chance says how rare a difference is by chance.
-func chance(once int) string {
-	return say("chance gives such a gap in fewer than 1 of %v runs", once)
-}
+func chance(once int) string { return say("chance gives such a gap in fewer than 1 of %v runs", once) }
 
 // plural is the words for one thing, or those for several.
 func (s Some) plural(one, several string) string { return plural(s.Count, one, several) }
