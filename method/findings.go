@@ -29,9 +29,9 @@ func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples
 	case d.Moves == 0:
 	case s.Chains():
 		d.Short = s.Move.Traits().Aim > 0 && s.budgetFindings(trace) != nil // a fixed step needs no moves to be found
-		found = append(found, d.OfChains())
+		found = append(found, finding.Of(d.OfChains()))
 	case s.Move.Traits().Invariant():
-		found = append(found, d.Refused())
+		found = append(found, finding.Of(d.Refused()))
 	default:
 		found = append(found, finding.Of(finding.Divergent{Divergence: d}))
 	}

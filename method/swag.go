@@ -151,7 +151,7 @@ func (m SWAG) Gather(job *Job, phases []runs.Phase, _ []TraceLine) (*bnn.Ensembl
 		}
 	}
 	e, err := bnn.Combine(job.Net, []bnn.Island{all}, bnn.Equal{})
-	return e, []finding.Finding{finding.OfSWAG(math.Sqrt(spread))}, err
+	return e, []finding.Finding{finding.Of(finding.OfSWAG(math.Sqrt(spread)))}, err
 }
 
 // draw draws one network from the Gaussian of a trajectory.

@@ -34,16 +34,16 @@ type SWAGNarrow struct{ Width float64 }
 // SWAGWide is SWAGSpread of draws that are too far apart.
 type SWAGWide struct{ Width float64 }
 
-// OfSWAG is the finding about draws of this width. Between half and twice that of the posterior they count as of the same size.
-func OfSWAG(width float64) Finding {
+// OfSWAG is what is found of draws of this width. Between half and twice that of the posterior they count as of the same size.
+func OfSWAG(width float64) Kind {
 	const narrowest, widest = 0.5, 2
 	switch {
 	case width < narrowest:
-		return Of(SWAGNarrow{width})
+		return SWAGNarrow{width}
 	case !(width <= widest):
-		return Of(SWAGWide{width})
+		return SWAGWide{width}
 	}
-	return Of(SWAGSpread{Known(width)})
+	return SWAGSpread{Known(width)}
 }
 
 const likeSGD = "they differ as the states of SGD did at this rate, mini-batch and momentum"

@@ -32,19 +32,19 @@ func CountDivergence(moves, of int, aim float64, step string) Divergence {
 func (d Divergence) Few() bool { return float64(d.Moves) < 0.01*float64(d.Of) }
 
 // Refused says that proposals of a population diverged, and the particles stayed.
-func (d Divergence) Refused() Finding {
+func (d Divergence) Refused() Kind {
 	if d.Few() {
-		return Of(DivergentRefusedFew{d})
+		return DivergentRefusedFew{d}
 	}
-	return Of(DivergentRefused{d})
+	return DivergentRefused{d}
 }
 
 // OfChains says that trajectories of chains diverged after the warm-up.
-func (d Divergence) OfChains() Finding {
+func (d Divergence) OfChains() Kind {
 	if d.Few() {
-		return Of(ChainsDivergedFew{d})
+		return ChainsDivergedFew{d}
 	}
-	return Of(ChainsDiverged{d})
+	return ChainsDiverged{d}
 }
 
 // shorter is what to take for fewer of them.

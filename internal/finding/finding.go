@@ -12,59 +12,6 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// Finding is one diagnosis or warning as a run keeps it. A run's folder may hold kinds that this version does not know, written by another
-// one.
-type Finding struct {
-	Kind    string                    `json:"kind"`
-	Numbers map[string]numeral.Number `json:"numbers,omitempty"`
-	Names   map[string]string         `json:"names,omitempty"`
-}
-
-// Kind is a struct of a finding, such as FewStates, which a run keeps as few-states.
-type Kind interface{ words() words }
-
-// words say a finding, without a capital letter and a full stop, which are added. A warning has a cure and a help. A note may have a cure,
-// too: then it is one of the things to do first.
-type words struct {
-	look   look
-	says   string // what was found, in a clause
-	means  string // what follows from it; empty: says is all
-	cure   string // what to do about it, in the imperative
-	help   help   // where more is told of it
-	beside string // a few words that stand beside a log evidence
-}
-
-// look is how and where a finding is shown.
-type look int
-
-const (
-	note          look = 0         // a reader may want to know
-	warning       look = 1 << iota // a reader must know before the results are used
-	page                           // for pages alone: it holds for many healthy runs, or a terminal shows it in a table
-	ofData                         // it is about the data, not about what was sampled
-	ofPredictions                  // it is about what the ensemble predicts for the examples evaluated on
-	ofEvidence                     // it says what a log evidence is an estimate of
-	early                          // it is told before the work begins, too
-	failure                        // the run's results are there, but the run failed
-)
-
-// kinds are all kinds, by the names that runs keep. What a run has kept is read by them.
-var kinds = named(
-	Optimiser{}, Merged{}, SingleAncestor{}, Ancestors{}, IslandsEnd{}, UnevenWeights{}, DeadNetworks{}, Stopped{}, StoppedEarly{}, BeganAtInit{},
-	BeganAtInitTempering{}, OptimisedRuns{}, MergedRuns{},
-	NoEvidence{}, NoPathOfTargets{}, NoEvidenceByFresh{}, NoWeights{}, NoFixedModel{}, Evidence{}, EvidenceMerged{}, EvidenceUnmoved{},
-	EvidenceOptimised{}, EvidenceAgrees{}, EvidenceScatters{}, EvidenceOfOne{}, EvidenceWithin{}, EvidenceRough{}, LadderBias{},
-	ChainsEnd{}, ChainsOutlying{}, FewTrajectories{}, ChainsAgree{}, ChainsApart{}, ChainsUnsure{}, ChainsUntold{}, ChainsUncompared{}, FewStates{},
-	Biased{}, ChainStuck{}, ChainsStill{}, IslandsStuck{}, IslandsStill{}, MovesStuck{}, SamplingFailed{}, ScaleKept{}, Exploded{}, UnmovedRuns{},
-	Divergent{}, DivergentRefused{}, DivergentRefusedFew{}, ChainsDiverged{}, ChainsDivergedFew{},
-	ELBOUnsettled{}, SWAGSpread{}, SWAGNarrow{}, SWAGWide{}, SVGD{}, MeanField{}, ChosenByValidation{}, AsIs{}, Point{}, OneBatch{}, PriorOfDecay{},
-	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{},
-	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
-	WordColumns{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
-	NoThreshold{}, ChannelsLast{}, InitUnused{},
-	FewDraws{}, LoneAncestor{}, FiltersApart{}, SmallFilters{}, ErrorsUnknown{}, ScansLeftOut{},
-)
-
 // say is the words of a finding. One of an unknown kind, or that lacks a number, says its kind and numbers.
 func (f Finding) say() words {
 	k, whole := f.read()
@@ -114,18 +61,6 @@ func (f Finding) Cure() string {
 		return numeral.Capital(cure) + "."
 	}
 	return ""
-}
-
-// joined is what was found, after a colon what it means, and the cure as a sentence of its own.
-func (w words) joined() string {
-	text := w.says
-	if w.means != "" {
-		text += ": " + w.means
-	}
-	if w.cure != "" {
-		text += ". " + numeral.Capital(w.cure)
-	}
-	return text
 }
 
 // Beside returns the few words that stand beside a run's log evidence; empty if its findings say nothing of it.

@@ -45,7 +45,7 @@ func all() (fs []Finding) {
 	single := surer
 	single.Single = true
 	list := func(names ...string) Some { return List(names) }
-	for _, k := range []any{
+	for _, k := range []Kind{
 		Optimiser{one}, Optimiser{many}, Optimiser{epochs}, Merged{one}, Merged{many}, Merged{lines}, Merged{once}, NoEvidence{"map"}, NoPathOfTargets{"bootstrap"}, NoWeights{"SVGD"}, NoEvidenceByFresh{"ctr", "tempering and full"}, NoFixedModel{}, SVGD{},
 		Evidence{every}, EvidenceMerged{every}, EvidenceOptimised{every}, EvidenceUnmoved{every}, Evidence{last}, EvidenceMerged{last}, EvidenceOptimised{last}, EvidenceUnmoved{last}, Evidence{part}, EvidenceMerged{part}, EvidenceOptimised{part}, EvidenceUnmoved{part},
 		ChainsEnd{8, -1160.31, -121.94, Known(0.6), Known(0.894)}, ChainsEnd{1, -428.61, -428.61, Known(0.6312), Known(0.6312)},
@@ -93,11 +93,7 @@ func all() (fs []Finding) {
 		IntervalsWide{Coverage{0.9815, 1200, 1000, true, "predicted"}},
 		SingleAncestor{1, 1}, SingleAncestor{3, 3}, SingleAncestor{1, 3},
 	} {
-		f, made := k.(Finding)
-		if !made {
-			f = Of(k.(Kind))
-		}
-		fs = append(fs, f)
+		fs = append(fs, Of(k))
 	}
 	return fs
 }
@@ -171,7 +167,7 @@ func TestEveryKindIsRead(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile(`(?m)^func \((?:\w+ )?(\w+)\) words\(\) words`).FindAllSubmatch(text, -1) {
 			if name := string(m[1]); kinds[spelled(name, '-')] == nil {
-				t.Errorf("%s: the finding %s is not in kinds (finding.go), so that no run that kept it can be read", file, name)
+				t.Errorf("%s: the finding %s is not in kinds (kinds.go), so that no run that kept it can be read", file, name)
 			}
 			found++
 		}

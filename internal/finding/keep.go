@@ -4,21 +4,22 @@ import (
 	"math"
 	"reflect"
 	"strings"
-	"unicode"
 
 	"github.com/starling-smc/starling/internal/numeral"
 )
+
+// Finding is one diagnosis or warning as a run keeps it. A run's folder may hold kinds that this version does not know, written by another
+// one.
+type Finding struct {
+	Kind    string                    `json:"kind"`
+	Numbers map[string]numeral.Number `json:"numbers,omitempty"`
+	Names   map[string]string         `json:"names,omitempty"`
+}
 
 // A struct is kept under its name with hyphens, few-states, and a field under its name with underscores, log_weight_var, or under the key
 // of its tag "kept". A bool is kept as a word: the tag "size=written|adapted" has that of true and that of false. Without a word true is the
 // number 1, and false is left out. A number that is nil is left out, too. A question mark at the end says that a run, of an older version
 // too, may lack the field: it is left out where it is 0 or empty.
-
-// Some are things that a finding names in a list, and how many there are. The number is kept as count.
-type Some struct {
-	Count int
-	Names string
-}
 
 // Of is a finding as a run keeps it.
 func Of(k Kind) Finding {
@@ -132,28 +133,4 @@ func each(v reflect.Value, do func(field, reflect.Value)) {
 		}
 		do(field{key, yes, no, optional}, v.Field(i))
 	}
-}
-
-// named are kinds by their names.
-func named(list ...Kind) map[string]reflect.Type {
-	all := make(map[string]reflect.Type, len(list))
-	for _, k := range list {
-		all[nameOf(k)] = reflect.TypeOf(k)
-	}
-	return all
-}
-
-func nameOf(k Kind) string { return spelled(reflect.TypeOf(k).Name(), '-') }
-
-// spelled is a Go name in small letters, with a mark between its words.
-func spelled(name string, mark rune) string {
-	var b strings.Builder
-	letters := []rune(name)
-	for i, r := range letters {
-		if i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
-			b.WriteRune(mark)
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
