@@ -1,9 +1,11 @@
 package finding
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -256,6 +258,32 @@ func TestUnknown(t *testing.T) {
 		}
 		if c.f.Sentence() == "" || c.f.Kind == "mood" && c.f.Warning() {
 			t.Errorf("%+v: %q, a warning: %v", c.f, c.f.Sentence(), c.f.Warning())
+		}
+	}
+}
+
+// TestEveryKindIsMade: some package makes a finding of each kind. Those whose kind depends on a number are made here.
+func TestEveryKindIsMade(t *testing.T) {
+	made := map[string]bool{}
+	literal := regexp.MustCompile(`\b([A-Z]\w+)\{[^}]|\bOf\(finding\.(\w+)\{\}`) // finding.Is(f, finding.AsIs{}) makes none
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "kinds.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if own := filepath.Dir(path) == "../../internal/finding"; own || bytes.Contains(text, []byte("internal/finding\"")) {
+			for _, m := range literal.FindAllSubmatch(text, -1) {
+				made[spelled(string(m[1])+string(m[2]), '-')] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, of := range kinds {
+		if !made[kind] {
+			t.Errorf("nothing makes a %s: append finding.Of(finding.%s{…}) where it is found, or take the kind out", kind, of.Name())
 		}
 	}
 }
