@@ -381,3 +381,23 @@ func TestFilterFindsSmallFilters(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseFiltering: no text makes parsing panic or hang, every fault has a message, and what passes reads back.
+func FuzzParseFiltering(f *testing.F) {
+	for _, text := range filterings {
+		f.Add([]byte(text), "")
+		f.Add([]byte(text), "scans.simulate=3")
+	}
+	f.Fuzz(func(t *testing.T, text []byte, set string) {
+		s, err := ParseFiltering("fuzz.yaml", text, set)
+		if err != nil {
+			if strings.TrimSpace(err.Error()) == "" {
+				t.Error("an error without a message")
+			}
+			return
+		}
+		if again, err := ParseFiltering("again", s.YAML()); err != nil || string(again.YAML()) != string(s.YAML()) {
+			t.Errorf("%s\nread back: %v\n%s", s.YAML(), err, again.YAML())
+		}
+	})
+}

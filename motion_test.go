@@ -17,14 +17,14 @@ import (
 func TestMovesThatDoNotMove(t *testing.T) {
 	const islands, long = "method.smc={islands: 2, particles: 20, move: ", "method={mcmc: {chains: 2, start: prior, epochs: 40, keep: last, move: "
 	for set, want := range map[string][]string{
-		islands + "{hmc: {steps: 2, step: 1e6}}}":                                        {finding.KindFailed, "smaller step (method.smc.move.hmc.step)"},
-		islands + "{hmc: {steps: 2, step: 1e6, jitter: 0.5, mutations: 10}}}":            {finding.KindFailed, "smaller step (method.smc.move.hmc.step)"},
-		islands + "{pcn: {step: 1e-300}}}":                                               {finding.KindFailed, "larger step (method.smc.move.pcn.step)"},
-		islands + "{pcn: {step: 1e-4}}}":                                                 {finding.KindFailed, "larger step (method.smc.move.pcn.step)"},
-		islands + "{pcn: {step: 1e-300, mutations: 10}}}":                                {finding.KindStill, "larger step (method.smc.move.pcn.step)"},
-		islands + "{pcn: {step: 1e-4, mutations: 10}}}":                                  {finding.KindStill, "larger step (method.smc.move.pcn.step)"},
-		islands + "{pcn: {step: 1e-6}}, start: tempered, path: {full: {iterations: 5}}}": {finding.KindStill, "larger step (method.smc.move.pcn.step)"},
-		islands + "{leapfrog: {step: 1e-9}}, path: {full: {iterations: 5}}}":             {finding.KindStill, "larger step (method.smc.move.leapfrog.step)"},
+		islands + "{hmc: {steps: 2, step: 1e6}}}":                                        {"sampling-failed", "smaller step (method.smc.move.hmc.step)"},
+		islands + "{hmc: {steps: 2, step: 1e6, jitter: 0.5, mutations: 10}}}":            {"sampling-failed", "smaller step (method.smc.move.hmc.step)"},
+		islands + "{pcn: {step: 1e-300}}}":                                               {"sampling-failed", "larger step (method.smc.move.pcn.step)"},
+		islands + "{pcn: {step: 1e-4}}}":                                                 {"sampling-failed", "larger step (method.smc.move.pcn.step)"},
+		islands + "{pcn: {step: 1e-300, mutations: 10}}}":                                {"islands-still", "larger step (method.smc.move.pcn.step)"},
+		islands + "{pcn: {step: 1e-4, mutations: 10}}}":                                  {"islands-still", "larger step (method.smc.move.pcn.step)"},
+		islands + "{pcn: {step: 1e-6}}, start: tempered, path: {full: {iterations: 5}}}": {"islands-still", "larger step (method.smc.move.pcn.step)"},
+		islands + "{leapfrog: {step: 1e-9}}, path: {full: {iterations: 5}}}":             {"islands-still", "larger step (method.smc.move.leapfrog.step)"},
 		islands + "{hmc: {steps: 2}}}":                                                   nil,
 		islands + "{pcn: {mutations: 40}}}":                                              nil,
 		long + "{pcn: {step: 1e-300}}}}":                                                 {"chains-still", "larger step (method.mcmc.move.pcn.step)"},
@@ -67,7 +67,7 @@ func TestMovesThatDoNotMove(t *testing.T) {
 
 // unmoved reports whether a finding says that moves did not move.
 func unmoved(f Finding) bool {
-	return slices.Contains([]string{finding.KindStuck, finding.KindStill, finding.KindUnmoved, finding.KindFailed, "chain-stuck", "chains-still"}, f.Kind)
+	return finding.Is(f, finding.IslandsStuck{}, finding.IslandsStill{}, finding.MovesStuck{}, finding.SamplingFailed{}, finding.ChainStuck{}, finding.ChainsStill{})
 }
 
 // On real data: presets move, and the same presets with steps that are far off do not. Without a word these steps would give
@@ -80,10 +80,10 @@ func TestPresetsMove(t *testing.T) {
 	for _, c := range []struct{ preset, set, want string }{
 		{"pima", "name=pima", ""},
 		{"concrete", "map.epochs=60", ""},
-		{"pima", "method.smc.move.hmc.step=1e6", finding.KindFailed},
-		{"pima", "method.smc.move={hmc: {step: 1e6, jitter: 0.5}}", finding.KindFailed},
-		{"pima", "method.smc.move={pcn: {step: 1e-300, mutations: 10}}", finding.KindStill},
-		{"pima", "method.smc.move.hmc.step=0.001", finding.KindStill},
+		{"pima", "method.smc.move.hmc.step=1e6", "sampling-failed"},
+		{"pima", "method.smc.move={hmc: {step: 1e6, jitter: 0.5}}", "sampling-failed"},
+		{"pima", "method.smc.move={pcn: {step: 1e-300, mutations: 10}}", "islands-still"},
+		{"pima", "method.smc.move.hmc.step=0.001", "islands-still"},
 	} {
 		r := fitted(t, preset(t, c.preset, c.set), Options{DataDir: dir})
 		got := ""

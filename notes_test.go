@@ -9,8 +9,8 @@ import (
 
 // Notes leave out what only pages show, which so many healthy runs have that nobody would read the others.
 func TestNotesLeaveOutWhatPagesShow(t *testing.T) {
-	got := notes([]Finding{finding.SingleAncestor(1, 1), finding.AsIs(), finding.ChainsUntold(8, "they are few", true)})
-	if want := []string{finding.AsIs().Words()}; !slices.Equal(got, want) {
+	got := notes([]Finding{finding.Of(finding.SingleAncestor{}), finding.Of(finding.AsIs{}), finding.Of(finding.ChainsUntold{Why: "they are few"})})
+	if want := []string{finding.Of(finding.AsIs{}).Words()}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -242,7 +242,7 @@ func judgeByEvidence(_ context.Context, r *Result, _ Options) (*Judgement, error
 		return nil, errors.New("it estimates no log evidence")
 	}
 	for _, f := range r.Findings {
-		if kinds := []string{finding.KindOptimiser, finding.KindStuck, finding.KindStill, finding.KindUnmoved}; slices.Contains(kinds, f.Kind) {
+		if finding.Is(f, finding.Optimiser{}, finding.IslandsStuck{}, finding.IslandsStill{}, finding.MovesStuck{}) {
 			return nil, errors.New("its log evidence is " + finding.Beside([]Finding{f}))
 		}
 	}

@@ -2,6 +2,8 @@ package bnn
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -12,7 +14,7 @@ import (
 )
 
 // convNet has the layers of the MNIST7 network, on 6×6 pixels.
-func convNet(t *testing.T) *nn.Net {
+func convNet(t testing.TB) *nn.Net {
 	t.Helper()
 	net, err := nn.New([]int{1, 6, 6}, []nn.Layer{
 		nn.Conv{Filters: 2, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, nn.ReLU, nn.MaxPool{Size: [2]int{2, 2}}, nn.Dense{Units: 3},
@@ -37,7 +39,7 @@ func numbered(net *nn.Net, islands, particles int) []Island {
 	return out
 }
 
-func combine(t *testing.T, net *nn.Net, islands []Island, by Combination) *Ensemble {
+func combine(t testing.TB, net *nn.Net, islands []Island, by Combination) *Ensemble {
 	t.Helper()
 	e, err := Combine(net, islands, by)
 	if err != nil {
@@ -212,4 +214,35 @@ func TestReadRestartsErrors(t *testing.T) {
 			t.Errorf("restart %d of 2 was chosen: error %v", chosen, err)
 		}
 	}
+}
+
+// FuzzReadPosterior: no bytes make the readers of networks panic or allocate more than their size justifies, and a posterior that reads is
+// one that can be written.
+func FuzzReadPosterior(f *testing.F) {
+	net := convNet(f)
+	e := combine(f, net, numbered(net, 2, 2), Equal{})
+	var posterior, restarts, shard bytes.Buffer
+	err := errors.Join(WritePosterior(&posterior, e), WriteRestarts(&restarts, combine(f, net, numbered(net, 1, 2), Equal{}), []float64{1, 2}, 0),
+		WriteShard(&shard, net, numbered(net, 1, 2)[0].Theta, safetensors.Float32, 0, 0))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(posterior.Bytes())
+	f.Add(restarts.Bytes())
+	f.Add(shard.Bytes())
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if m, err := OpenShard(bytes.NewReader(file), int64(len(file)), net); err == nil && m.Size()*net.Dim() > len(file) {
+			t.Errorf("%d networks of %d parameters in %d bytes", m.Size(), net.Dim(), len(file))
+		}
+		if e, nll, chosen, err := ReadRestarts(file, net); err == nil && (e.check() != nil || len(nll) != e.Size() || chosen < 0 || chosen >= e.Size()) {
+			t.Errorf("%d restarts, with %d losses, and %d is chosen", e.Size(), len(nll), chosen)
+		}
+		e, err := ReadPosterior(file, net)
+		if err != nil {
+			return
+		}
+		if err := WritePosterior(io.Discard, e); err != nil || e.check() != nil {
+			t.Errorf("a posterior that was read: %v, %v", e.check(), err)
+		}
+	})
 }

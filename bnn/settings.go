@@ -122,7 +122,9 @@ func (n NormalPrior) Findings(examples int) []finding.Finding {
 	if n.Decay == 0 {
 		return nil
 	}
-	return []finding.Finding{finding.PriorOfDecay(n.Decay, examples, n.decayed(examples))}
+	return []finding.Finding{finding.Of(finding.PriorOfDecay{
+		Decay: fmt.Sprintf("%.4g", n.Decay), Examples: examples, Variance: fmt.Sprintf("%.4g", n.decayed(examples)),
+	})}
 }
 
 // Gaussian is true where the variance is given.

@@ -66,7 +66,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		if s.CSV != nil {
 			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
 			if names := t.Numbered(own.Target, own.Keep); names != nil {
-				p.Noted = append(p.Noted, finding.RowNumbers(p.Schema.titles(names), p.Schema.dropping(names), scalars(slices.Concat(own.Keep, names))))
+				p.Noted = append(p.Noted, finding.Of(finding.RowNumbers{
+					Columns: finding.List(p.Schema.titles(names)), Drop: p.Schema.dropping(names), Keep: scalars(slices.Concat(own.Keep, names)),
+				}))
 			}
 		}
 	}

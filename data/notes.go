@@ -30,26 +30,28 @@ func (p *Problem) Checksums() map[string]string {
 func (p *Problem) Findings() (found []finding.Finding) {
 	found = append(p.Schema.ColumnFindings(), p.Noted...)
 	if shape := p.Schema.Shape; p.targets != nil && arrays.ChannelsLast(shape) {
-		found = append(found, finding.ChannelsLast(p.Name, shape[0], shape[1], shape[2]))
+		found = append(found, finding.Of(finding.ChannelsLast{File: p.Name, Channels: shape[0], Height: shape[1], Width: shape[2]}))
 	}
 	if zero := p.Schema.alwaysZero(); zero != nil {
-		found = append(found, finding.ZeroFeatures(zero))
+		found = append(found, finding.Of(finding.ZeroFeatures{Features: finding.FirstFeatures(zero)}))
 	}
 	if names := p.Schema.unlike(p.Train.Len()); names != nil {
 		inputs := 0
 		for _, name := range names {
 			inputs += len(p.Schema.expansion(name).Categories)
 		}
-		found = append(found, finding.UnlikeWords(p.Schema.titles(names), p.Schema.dropping(names), inputs, p.Train.Len()))
+		found = append(found, finding.Of(finding.UnlikeWords{
+			Columns: finding.List(p.Schema.titles(names)), Inputs: inputs, Rows: p.Train.Len(), Drop: p.Schema.dropping(names),
+		}))
 	}
 	if names := p.Schema.withUnits(); names != nil {
-		found = append(found, finding.UnitWords(p.Schema.titles(names), p.Schema.dropping(names)))
+		found = append(found, finding.Of(finding.UnitWords{Columns: finding.List(p.Schema.titles(names)), Drop: p.Schema.dropping(names)}))
 	}
 	if classes, examples := p.unseen(); classes != nil {
-		found = append(found, finding.UnseenClasses(classes, examples))
+		found = append(found, finding.Of(finding.UnseenClasses{Classes: finding.List(classes), Examples: examples}))
 	}
 	if classes := p.rare(); classes != nil {
-		found = append(found, finding.RareClasses(classes, fewExamples))
+		found = append(found, finding.Of(finding.RareClasses{Classes: finding.FirstOf(classes), Enough: fewExamples}))
 	}
 	return found
 }
@@ -75,13 +77,13 @@ func (p *Problem) rare() (classes []string) {
 // that count the rows, and those of words and of missing values.
 func (s *Schema) ColumnFindings() (found []finding.Finding) {
 	if names := s.constants(); len(names) > 0 {
-		found = append(found, finding.ConstantColumns(s.titles(names)))
+		found = append(found, finding.Of(finding.ConstantColumns{Columns: finding.Some{Count: len(names), Names: strings.Join(s.titles(names), ", ")}}))
 	}
 	if len(s.Empty) > 0 {
-		found = append(found, finding.EmptyColumns(s.titles(s.Empty)))
+		found = append(found, finding.Of(finding.EmptyColumns{Columns: finding.List(s.titles(s.Empty))}))
 	}
 	if len(s.Counted) > 0 {
-		found = append(found, finding.RowCounters(s.titles(s.Counted), scalars(s.Counted)))
+		found = append(found, finding.Of(finding.RowCounters{Columns: finding.List(s.titles(s.Counted)), Keep: scalars(s.Counted)}))
 	}
 	var words, told, untold []string
 	inputs := 0
@@ -97,13 +99,13 @@ func (s *Schema) ColumnFindings() (found []finding.Finding) {
 		}
 	}
 	if words != nil {
-		found = append(found, finding.WordColumns(s.titles(words), inputs))
+		found = append(found, finding.Of(finding.WordColumns{Columns: finding.List(s.titles(words)), Inputs: inputs}))
 	}
 	if told != nil {
-		found = append(found, finding.MissingValues(s.titles(told), true))
+		found = append(found, finding.Of(finding.MissingValues{Columns: finding.List(s.titles(told))}))
 	}
 	if untold != nil {
-		found = append(found, finding.MissingValues(s.titles(untold), false))
+		found = append(found, finding.Of(finding.MissingElsewhere{Columns: finding.List(s.titles(untold))}))
 	}
 	return found
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/formats"
 )
 
@@ -62,7 +61,7 @@ func (p *Problem) readTable(file string, o CSV) (*Table, error) {
 		return nil, err
 	}
 	for _, note := range t.Notes(file, t.Rows()) {
-		if !slices.ContainsFunc(p.Noted, func(n finding.Finding) bool { return n.Words() == note.Words() }) {
+		if !slices.ContainsFunc(p.Noted, note.Equal) {
 			p.Noted = append(p.Noted, note)
 		}
 	}

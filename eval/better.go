@@ -35,9 +35,9 @@ func (a *Assessment) better(e *Ensembles) *finding.Finding {
 	if !(log < -math.Log(tried*rarely)) {
 		return nil
 	}
-	return found(finding.EnsembleBetter(finding.Better{
+	return found(finding.EnsembleBetter{
 		Restarts: restarts, Ensemble: write(best.NLL), Posterior: write(m.NLL), By: by, SE: se, Examples: m.N, Once: rarely, Learned: a.learned(),
-	}))
+	})
 }
 
 // paired returns the mean of the differences d_i = a_i − b_i and its standard error, and bounds how probable it is that chance gives so

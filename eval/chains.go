@@ -134,8 +134,8 @@ func (c *Chains) keeps() string {
 func (c *Chains) Findings() []finding.Finding {
 	found := []finding.Finding{c.agreement()}
 	ess := cmp.Or(c.ESSPredictions, c.ESSRough)
-	if ess != nil && !(float64(*ess) >= fewStates) && found[0].Kind != finding.KindApart {
-		found = append(found, finding.FewStates(float64(*ess), fewStates))
+	if ess != nil && !(float64(*ess) >= fewStates) && !finding.Is(found[0], finding.ChainsApart{}) {
+		found = append(found, finding.Of(finding.FewStates{ESS: float64(*ess), Enough: fewStates}))
 	}
 	return found
 }
@@ -149,9 +149,9 @@ func (c *Chains) uncompared() finding.Finding {
 	}
 	few := c.States < mcmc.LeastStates
 	if few && likelihood <= finding.MostRHat {
-		return finding.ChainsUntold(c.Chains, c.Reason, few)
+		return finding.Of(finding.ChainsUntold{Chains: c.Chains, Why: c.Reason, Few: few})
 	}
-	return finding.ChainsUncompared(c.Chains, c.Reason, few, likelihood)
+	return finding.Of(finding.ChainsUncompared{Chains: c.Chains, Why: c.Reason, Few: few, LogLikelihood: finding.Known(likelihood)})
 }
 
 // agreement says in a sentence whether the chains sample one posterior together. They do not if the median R-hat of the
@@ -163,29 +163,25 @@ func (c *Chains) agreement() finding.Finding {
 		return c.uncompared()
 	}
 	f := finding.RHat{
-		Chains: c.Chains, Median: float64(c.RHatPredictions.Median), Q95: float64(c.RHatPredictions.Q95), LogLikelihood: math.NaN(), ESS: math.NaN(),
+		Chains: c.Chains, Median: float64(c.RHatPredictions.Median), Q95: float64(c.RHatPredictions.Q95),
+		LogLikelihood: c.RHatLogLikelihood, ESS: c.ESSPredictions,
 	}
-	f.Low, f.High = f.Median, f.Median
-	if between := c.RHatPredictions.MedianInterval; between != nil {
-		f.Low, f.High = float64(between[0]), float64(between[1])
+	low, high := c.RHatPredictions.Median, c.RHatPredictions.Median
+	if between := c.RHatPredictions.MedianInterval; between != nil && between[0] != between[1] {
+		low, high = between[0], between[1]
+		f.Low, f.High = &low, &high
 	}
-	if c.RHatLogLikelihood != nil {
-		f.LogLikelihood = float64(*c.RHatLogLikelihood)
-	}
-	if c.ESSPredictions != nil {
-		f.ESS = float64(*c.ESSPredictions)
-	}
-	untold := f.Low == f.High && c.ESSPredictions == nil               // short chains without an interval
+	untold := low == high && c.ESSPredictions == nil                   // short chains without an interval
 	blind := c.RHatLogLikelihood == nil && c.Moves >= mcmc.LeastStates // log-likelihoods that are not finite, or never differ
 	switch {
 	case untold && c.Chains == 1 && !math.IsInf(f.Median, 1):
-		return finding.ChainsUnsure(f)
-	case f.Low > finding.MostRHat:
-		return finding.ChainsApart(f)
-	case f.High <= finding.MostRHat && !(f.LogLikelihood > finding.MostRHat) && !untold && !blind:
-		return finding.ChainsAgree(f)
+		return finding.Of(finding.ChainsUnsure{RHat: f})
+	case low > finding.MostRHat:
+		return finding.Of(finding.ChainsApart{RHat: f})
+	case high <= finding.MostRHat && !(c.RHatLogLikelihood != nil && *c.RHatLogLikelihood > finding.MostRHat) && !untold && !blind:
+		return finding.Of(finding.ChainsAgree{RHat: f})
 	}
-	return finding.ChainsUnsure(f)
+	return finding.Of(finding.ChainsUnsure{RHat: f})
 }
 
 // logLikelihoods compares the chains' log-likelihoods, as many of the last ones as all have.

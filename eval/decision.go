@@ -42,7 +42,7 @@ func Decide(ctx context.Context, posterior *bnn.Ensemble, validate *data.Set, p 
 		Threshold: uq.Number(uq.Threshold(v.Energy, uq.Pass)), MeanLogits: uq.Number(uq.Threshold(v.MeanLogits, uq.Pass)),
 	}
 	if d.check() != nil {
-		return nil, []finding.Finding{finding.NoThreshold(undefined(v), v.Len())}, nil
+		return nil, []finding.Finding{finding.Of(finding.NoThreshold{Count: undefined(v), Examples: v.Len()})}, nil
 	}
 	return d, nil, nil
 }

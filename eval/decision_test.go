@@ -180,3 +180,23 @@ func TestDecideByLast(t *testing.T) {
 		t.Error("all members have the same threshold: the test says nothing")
 	}
 }
+
+// FuzzReadDecision: what reads has thresholds that decide, and is written as it was.
+func FuzzReadDecision(f *testing.F) {
+	f.Add([]byte(`{"pass": 0.95, "by": "energy", "threshold": 1, "threshold_mean_logits": -1e300, "n": 3}`))
+	f.Add([]byte(`{"pass": 0.95, "by": "energy", "threshold": "NaN", "threshold_mean_logits": 1}`))
+	f.Add([]byte(`{"by": "energy", "by": "entropy"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := ReadDecision(text)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := jsontext.Write(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ReadDecision(b.Bytes()); err != nil || *again != *d || !finite(float64(d.Threshold)) {
+			t.Errorf("%s became %+v, %v", text, again, err)
+		}
+	})
+}

@@ -26,7 +26,7 @@ const Simulations = 199
 // guess.
 func (a *Assessment) Findings(e *Ensembles, whole bool) (found []finding.Finding) {
 	if n := a.unscored(); n > 0 {
-		found = append(found, finding.Unscored(n, a.Metrics.N))
+		found = append(found, finding.Of(finding.Unscored{Count: n, Examples: a.Metrics.N}))
 	}
 	if guess := a.skill(); guess != nil {
 		found = append(found, *guess)
@@ -72,19 +72,19 @@ func (a *Assessment) confidence(single bool) *finding.Finding {
 	rare := uq.LogChance(confidence, int(math.Round(right))) < -math.Log(rarely)
 	switch gap := c.Accuracy - c.Mean; {
 	case rare && gap > material:
-		return found(finding.Underconfident(c))
+		return found(finding.Underconfident{Confidence: c})
 	case rare && gap < -material:
-		return found(finding.Overconfident(c))
+		return found(finding.Overconfident{Confidence: c})
 	}
 	if ece := uq.ECE(bins); ece > materialE {
 		if chance := uq.ECEByChance(confidence, uq.Bins, Simulations); ece > chance[len(chance)-1] {
-			return found(finding.Miscalibrated(ece, chance[len(chance)-1], Simulations))
+			return found(finding.Miscalibrated{ECE: ece, Chance: chance[len(chance)-1], Draws: Simulations})
 		}
 	}
 	return nil
 }
 
-func found(f finding.Finding) *finding.Finding { return &f }
+func found(k finding.Kind) *finding.Finding { return new(finding.Of(k)) }
 
 // intervals compares the coverage of the intervals with their level; nil if they agree. Several outputs of one example depend on each
 // other in an unknown way: their bound is that of as many examples.
@@ -105,9 +105,9 @@ func (a *Assessment) intervals(e *bnn.Ensemble) *finding.Finding {
 	c := finding.Coverage{Inside: inside, Targets: len(p), Once: rarely, Learned: a.learned(), Noise: e.Net.Likelihood().Noise()}
 	switch {
 	case inside < nominal-narrow:
-		return found(finding.IntervalsNarrow(c))
+		return found(finding.IntervalsNarrow{Coverage: c})
 	case inside > nominal+narrow:
-		return found(finding.IntervalsWide(c))
+		return found(finding.IntervalsWide{Coverage: c})
 	}
 	return nil
 }

@@ -14,11 +14,11 @@ func (a *Assessment) skill() *finding.Finding {
 	m := a.Metrics
 	switch {
 	case a.Regression != nil && m.RMSE != nil && a.TargetSD() != 0 && !(float64(*m.RMSE) < a.TargetSD()):
-		return found(finding.NoSkill(finding.Mean))
+		return found(finding.NoSkill{})
 	case a.Test != nil && m.Accuracy != nil:
 		n := float64(m.N)
 		if low, _ := uq.Wilson(float64(*m.Accuracy)*n, n); a.MostFrequent() < 1 && !(low > a.MostFrequent()) {
-			return found(finding.NoSkill(finding.Class))
+			return found(finding.NoSkill{Class: true})
 		}
 	}
 	return nil

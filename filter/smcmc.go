@@ -119,7 +119,7 @@ func (m SMCMC) Findings() []finding.Finding {
 	if repeat == 1 || each >= enough {
 		return nil
 	}
-	return []finding.Finding{finding.SmallFilters(repeat, each, enough)}
+	return []finding.Finding{finding.Of(finding.SmallFilters{Filters: repeat, Each: each, Enough: enough})}
 }
 
 // On implements Method.

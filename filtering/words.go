@@ -25,19 +25,19 @@ func Words(l runs.TraceLine) (long, short string, err error) {
 // Findings are diagnoses of a run.
 func (m *Metrics) Findings() (list []finding.Finding) {
 	if m.Few > 0 {
-		list = append(list, finding.FewDraws(m.Few, m.Scans, float64(m.ESS.Min), fewDraws))
+		list = append(list, finding.Of(finding.FewDraws{Some: m.Few, Scans: m.Scans, Least: float64(m.ESS.Min), Enough: fewDraws}))
 	}
 	if m.Lone > 0 {
-		list = append(list, finding.LoneAncestor(m.Lone, m.Scans))
+		list = append(list, finding.Of(finding.LoneAncestor{Some: m.Lone, Scans: m.Scans}))
 	}
 	if m.Apart > 0 {
-		list = append(list, finding.FiltersApart(m.Apart, m.Scans, float64(m.RHat.Max), apart))
+		list = append(list, finding.Of(finding.FiltersApart{Some: m.Apart, Scans: m.Scans, Worst: float64(m.RHat.Max), Limit: apart}))
 	}
 	if m.Unknown > 0 {
-		list = append(list, finding.ErrorsUnknown(m.Unknown, m.Scans))
+		list = append(list, finding.Of(finding.ErrorsUnknown{Some: m.Unknown, Scans: m.Scans}))
 	}
 	if m.LeftOut > 0 {
-		list = append(list, finding.ScansLeftOut(m.LeftOut))
+		list = append(list, finding.Of(finding.ScansLeftOut{Count: m.LeftOut}))
 	}
 	return list
 }

@@ -87,7 +87,7 @@ func (m Epoch) Findings(examples int) []finding.Finding {
 	if m.Batch < examples {
 		return nil
 	}
-	return []finding.Finding{finding.OneBatch(examples)}
+	return []finding.Finding{finding.Of(finding.OneBatch{Examples: examples})}
 }
 
 // Check notes impossible settings.

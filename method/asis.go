@@ -40,8 +40,8 @@ func (AsIs) Phases(*Job) ([]runs.Phase, error) { return nil, nil }
 // Gather returns the network.
 func (AsIs) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := job.several(job.Init)
-	if found := job.shrunk(finding.PointAtInit()); found != nil {
+	if found := job.shrunk(finding.Point{}); found != nil {
 		return e, found, err
 	}
-	return e, []finding.Finding{finding.AsIs()}, err
+	return e, []finding.Finding{finding.Of(finding.AsIs{})}, err
 }

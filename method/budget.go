@@ -60,7 +60,7 @@ func (s *Sampling) few(leapfrogs float64, chains int, least bool) []finding.Find
 	if chains == 0 {
 		chains = s.Islands
 	}
-	return []finding.Finding{finding.FewTrajectories(finding.Budget{
+	return []finding.Finding{finding.Of(finding.FewTrajectories{
 		Chains: s.Islands, Few: chains, Epochs: s.budget, Trajectories: n, Leapfrogs: leapfrogs, Least: least,
 		Enough: fewTrajectories, Need: s.enough(leapfrogs), Field: "method.mcmc.epochs",
 	})}

@@ -27,10 +27,12 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 		least.add(accepted)
 		last.add(end)
 	}
+	end := finding.ChainsEnd{Chains: len(chains), Lowest: last.low, Highest: last.high}
 	if s.Move.Traits().Biased() {
-		found = append(found, finding.BiasedChainsEnd(len(chains), last.low, last.high), finding.Biased(s.Move.String(), s.Step))
+		found = append(found, finding.Of(end), finding.Of(finding.Biased{Move: s.Move.String(), Step: s.Step}))
 	} else {
-		found = append(found, finding.ChainsEnd(len(chains), last.low, last.high, least.low, least.high))
+		end.Least, end.Most = new(numeral.Number(least.low)), new(numeral.Number(least.high))
+		found = append(found, finding.Of(end))
 	}
 	found = append(found, s.budgetFindings(trace)...)
 	m := s.motion(trace)
@@ -41,13 +43,15 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 				most = max(most, acceptance(secondHalf(lines)))
 			}
 		}
-		found = append(found, finding.ChainsStuck(m.stuck, most, s.Step, s.Move.Traits().Aim == 0))
+		found = append(found, finding.Of(finding.ChainStuck{
+			Chains: finding.Numbered(m.stuck), Acceptance: most, Step: s.Step, Adapted: s.Move.Traits().Aim != 0,
+		}))
 	}
 	if m.still != nil {
-		found = append(found, finding.ChainsStill(m.still, chainStillBelow, s.Step))
+		found = append(found, finding.Of(finding.ChainsStill{Chains: finding.Numbered(m.still), Bound: chainStillBelow, Step: s.Step}))
 	}
 	if odd := outliers(ends); odd != nil {
-		found = append(found, finding.ChainsOutlying(odd))
+		found = append(found, finding.Of(finding.ChainsOutlying{Chains: finding.Numbered(odd)}))
 	}
 	return found
 }

@@ -50,7 +50,9 @@ func (m SMC) exploded(job *Job, phases []runs.Phase, trace []TraceLine) ([]findi
 	if n == 0 {
 		return nil, nil
 	}
-	return []finding.Finding{finding.Exploded(n, m.Islands, end, start, guess, m.Sampling().Step)}, nil
+	return []finding.Finding{finding.Of(finding.Exploded{
+		Exploded: n, Islands: m.Islands, End: end, Start: start, Guess: guess, Step: m.Sampling().Step,
+	})}, nil
 }
 
 // meanNLL is the mean NLL of all training examples, of a single network: the mean over the particles by their weights W, which are

@@ -28,28 +28,28 @@ func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples
 	switch d := s.divergence(trace); {
 	case d.Moves == 0:
 	case s.Chains():
-		d.Short = d.Aim > 0 && s.budgetFindings(trace) != nil // a fixed step needs no moves to be found
-		found = append(found, d.OfChains())
+		d.Short = s.Move.Traits().Aim > 0 && s.budgetFindings(trace) != nil // a fixed step needs no moves to be found
+		found = append(found, finding.Of(d.OfChains()))
 	case s.Move.Traits().Invariant():
-		found = append(found, d.Refused())
+		found = append(found, finding.Of(d.Refused()))
 	default:
-		found = append(found, d.Lost())
+		found = append(found, finding.Of(finding.Divergent{Divergence: d}))
 	}
 	return found
 }
 
 // divergence counts divergent moves: none of a chain's warm-up, which looks for its step.
 func (s *Sampling) divergence(trace []TraceLine) finding.Divergence {
-	d := finding.Divergence{Aim: s.Move.Traits().Aim, Step: s.Step}
+	moves, of := 0, 0
 	for _, lines := range byIsland(trace) {
 		if s.Chains() {
 			lines = secondHalf(lines)
 		}
 		for _, l := range lines {
-			d.Moves, d.Of = d.Moves+l.Divergent, d.Of+l.Mutations*s.Particles
+			moves, of = moves+l.Divergent, of+l.Mutations*s.Particles
 		}
 	}
-	return d
+	return finding.CountDivergence(moves, of, s.Move.Traits().Aim, s.Step)
 }
 
 // extent is the range of numbers.
@@ -72,9 +72,9 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	}
 	switch {
 	case d.Optimiser():
-		found = append(found, finding.Optimiser(population))
+		found = append(found, finding.Of(finding.Optimiser{Population: population}))
 	case d.Merged():
-		found = append(found, finding.Merged(population))
+		found = append(found, finding.Of(finding.Merged{Population: population}))
 	}
 	iterations, acceptance, ancestors := newExtent(), newExtent(), newExtent()
 	single := 0
@@ -88,7 +88,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 			single++
 		}
 		if power := s.Path.Traits().Power(l.Info, examples); power < 1 && !s.Path.Traits().Batches {
-			found = append(found, finding.StoppedEarly(l.Island, power))
+			found = append(found, finding.Of(finding.StoppedEarly{Island: l.Island, Temperature: power}))
 		}
 	}
 	if len(islands) == 0 {
@@ -96,18 +96,23 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	}
 	by := finding.Uncorrected
 	switch {
+	case math.IsNaN(acceptance.low):
+		by = finding.Alone
 	case s.Move.Traits().Invariant():
 		by = finding.Accepted
 	case s.Weighed:
 		by = finding.Weighed
 	}
-	found = append(found, finding.IslandsEnd(int(iterations.low), int(iterations.high), acceptance.low, acceptance.high, s.Path.Traits().Batches, by))
+	found = append(found, finding.Of(finding.IslandsEnd{
+		Fewest: int(iterations.low), Most: int(iterations.high), Least: finding.Known(acceptance.low), Highest: finding.Known(acceptance.high),
+		Batches: s.Path.Traits().Batches, Errors: by,
+	}))
 	switch {
 	case d.Optimiser(), d.Merged(), s.Move.Traits().Biased(): // reported already, or never resampled
 	case single > 0:
-		found = append(found, finding.SingleAncestor(single, len(islands)))
+		found = append(found, finding.Of(finding.SingleAncestor{Single: single, Islands: len(islands)}))
 	default:
-		found = append(found, finding.Ancestors(int(ancestors.low), int(ancestors.high), s.Particles))
+		found = append(found, finding.Of(finding.Ancestors{Fewest: int(ancestors.low), Most: int(ancestors.high), Particles: s.Particles}))
 	}
 	return append(found, s.motionFindings(trace)...)
 }
@@ -137,10 +142,10 @@ func weightFindings(logWeights []float64) (found []finding.Finding) {
 		}
 	}
 	if effective := 1 / squares; effective < unevenWeights*float64(n) {
-		found = append(found, finding.UnevenWeights(n, effective))
+		found = append(found, finding.Of(finding.UnevenWeights{Networks: n, Effective: effective}))
 	}
 	if dead > 0 {
-		found = append(found, finding.DeadNetworks(dead))
+		found = append(found, finding.Of(finding.DeadNetworks{Dead: dead}))
 	}
 	return found
 }

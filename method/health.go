@@ -94,38 +94,37 @@ func withEvidence() (names []string) {
 // one's. The product of these ratios is the normaliser of the last target.
 func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Finding) {
 	if !s.Drawn {
-		none = append(none, finding.NoEvidence(s.Start))
+		none = append(none, finding.Of(finding.NoEvidence{Start: s.Start}))
 	}
 	if s.Move.Traits().Biased() {
-		none = append(none, finding.NoWeights(s.Move.String()))
+		none = append(none, finding.Of(finding.NoWeights{Move: s.Move.String()}))
 	} else if s.NoPath != "" {
-		none = append(none, finding.NoPathOfTargets(s.NoPath))
+		none = append(none, finding.Of(finding.NoPathOfTargets{Weight: s.NoPath}))
 	}
 	if s.Learned {
-		none = append(none, finding.NoFixedModel())
+		none = append(none, finding.Of(finding.NoFixedModel{}))
 	}
 	facts := s.Path.Traits().Evidence
 	if facts.Fresh && none == nil {
-		none = append(none, finding.NoEvidenceByFresh(smc.Paths.Name(s.Path), withEvidence()))
+		none = append(none, finding.Of(finding.NoEvidenceByFresh{Path: smc.Paths.Name(s.Path), Others: numeral.List(withEvidence())}))
 	}
 	if none != nil {
 		return none
 	}
-	target := finding.PartialTarget
+	e := finding.Estimated{Target: finding.PartialTarget, Traced: !s.Comparable}
 	switch {
 	case facts.Every:
-		target = finding.EveryTarget
+		e.Target = finding.EveryTarget
 	case endsAtPosterior(trace, examples):
-		target = finding.LastTarget
+		e.Target = finding.LastTarget
 	}
-	trust := finding.Estimate
 	switch d := s.Diagnostics(trace); {
 	case d.Optimiser():
-		trust = finding.NoTrust
+		return []finding.Finding{finding.Of(finding.EvidenceOptimised{Estimated: e})}
 	case s.motion(trace).unmoved():
-		trust = finding.Unmoved
+		return []finding.Finding{finding.Of(finding.EvidenceUnmoved{Estimated: e})}
 	case d.Merged():
-		trust = finding.OneDraw
+		return []finding.Finding{finding.Of(finding.EvidenceMerged{Estimated: e})}
 	}
-	return []finding.Finding{finding.Evidence(target, trust, !s.Comparable)}
+	return []finding.Finding{finding.Of(finding.Evidence{Estimated: e})}
 }

@@ -53,7 +53,7 @@ func sampling(particles, islands int) *Sampling {
 // ofWeights are the findings of a trace about degenerate weights and about evidence.
 func ofWeights(s *Sampling, trace []TraceLine) (found []finding.Finding) {
 	for _, f := range s.Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60) {
-		if f.Kind == finding.KindOptimiser || f.Kind == finding.KindMerged || f.OfEvidence() {
+		if finding.Is(f, finding.Optimiser{}, finding.Merged{}) || f.OfEvidence() {
 			found = append(found, f)
 		}
 	}
@@ -128,8 +128,8 @@ func TestDiagnosticsOfIslands(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	population := finding.Population{Islands: 2, Particles: 10, Iterations: 4, Single: 2, Resampled: 2, ESS: 1.6, LogWeightVar: 5}
-	if found := ofWeights(s, trace); found[0].Words() != finding.Optimiser(population).Words() {
-		t.Errorf("found %q, want %q", found[0].Words(), finding.Optimiser(population).Words())
+	if found := ofWeights(s, trace); found[0].Words() != finding.Of(finding.Optimiser{Population: population}).Words() {
+		t.Errorf("found %q, want %q", found[0].Words(), finding.Of(finding.Optimiser{Population: population}).Words())
 	}
 	for _, m := range []Method{SMC{Particles: 10, Islands: 2, Path: smc.Tempering{}, Move: mcmc.HMC{}}, MCMC{Chains: 2, Move: mcmc.HMC{}}} {
 		s := m.Sampling()
@@ -165,20 +165,24 @@ func TestNoEvidence(t *testing.T) {
 	for _, c := range []struct {
 		start   string
 		literal bool
-		want    []finding.Finding
+		want    []finding.Kind
 	}{
-		{"prior", true, []finding.Finding{finding.NoPathOfTargets("literal")}},
-		{"map", false, []finding.Finding{finding.NoEvidence("map")}},
-		{"init", false, []finding.Finding{finding.NoEvidence("init")}},
-		{"sgd", true, []finding.Finding{finding.NoEvidence("sgd"), finding.NoPathOfTargets("literal")}},
+		{"prior", true, []finding.Kind{finding.NoPathOfTargets{Weight: "literal"}}},
+		{"map", false, []finding.Kind{finding.NoEvidence{Start: "map"}}},
+		{"init", false, []finding.Kind{finding.NoEvidence{Start: "init"}}},
+		{"sgd", true, []finding.Kind{finding.NoEvidence{Start: "sgd"}, finding.NoPathOfTargets{Weight: "literal"}}},
 	} {
+		var want []finding.Finding
+		for _, k := range c.want {
+			want = append(want, finding.Of(k))
+		}
 		s := SMC{Particles: 9, Islands: 1, Start: c.start, Path: smc.Schedule[smc.Constant]{Iterations: 3}, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{Literal: c.literal}}.Sampling()
 		trace := []TraceLine{line(1, 1, 0, 1)}
 		found := ofWeights(s, trace)
-		if found[0].Kind != "optimiser" || words(found[1:]) != words(c.want) {
-			t.Errorf("start %s, literal %v: %q, want %q", c.start, c.literal, words(found), words(c.want))
+		if found[0].Kind != "optimiser" || words(found[1:]) != words(want) {
+			t.Errorf("start %s, literal %v: %q, want %q", c.start, c.literal, words(found), words(want))
 		}
-		if f := s.evidence(trace, 60); words(f) != words(c.want) {
+		if f := s.evidence(trace, 60); words(f) != words(want) {
 			t.Errorf("start %s, literal %v: evidence %q", c.start, c.literal, words(f))
 		}
 	}
@@ -205,14 +209,14 @@ func TestEvidenceOf(t *testing.T) {
 		for _, start := range []string{"prior", "tempered"} {
 			s := SMC{Particles: 8, Islands: 2, Start: start, Path: c.path, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{}}.Sampling()
 			f := s.evidence([]TraceLine{c.end}, 60)
-			if want := finding.Evidence(c.target, finding.Estimate, !c.sure); len(f) != 1 || f[0].Words() != want.Words() || s.Comparable != c.sure || !s.Drawn {
+			if want := finding.Of(finding.Evidence{Estimated: finding.Estimated{Target: c.target, Traced: !c.sure}}); len(f) != 1 || f[0].Words() != want.Words() || s.Comparable != c.sure || !s.Drawn {
 				t.Errorf("%v, start %s: %q, want %q; comparable %v", c.path, start, words(f), want.Words(), s.Comparable)
 			}
 		}
 	}
 	for _, path := range []smc.Path{smc.Schedule[smc.Constant]{Iterations: 9, Rule: smc.Constant{Batch: 30}}, smc.Schedule[smc.ConstantToRefine]{Iterations: 10}} {
 		s := SMC{Particles: 8, Islands: 2, Start: "prior", Path: path, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{}}.Sampling()
-		if f := s.evidence([]TraceLine{all}, 60); words(f) != finding.NoEvidenceByFresh(smc.Paths.Name(path), []string{"tempering", "ladder", "full", "linear", "automated", "sda"}).Words() || s.Comparable || s.estimates() {
+		if f := s.evidence([]TraceLine{all}, 60); words(f) != finding.Of(finding.NoEvidenceByFresh{Path: smc.Paths.Name(path), Others: "tempering, ladder, full, linear, automated and sda"}).Words() || s.Comparable || s.estimates() {
 			t.Errorf("%v: %q; comparable %v, in the trace %v", path, words(f), s.Comparable, s.estimates())
 		}
 	}

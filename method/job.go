@@ -36,9 +36,9 @@ func (j *Job) several(whole []float64) (*bnn.Ensemble, error) {
 }
 
 // shrunk returns the finding for an anchored posterior with s = 0, which is its anchor alone.
-func (j *Job) shrunk(f finding.Finding) []finding.Finding {
+func (j *Job) shrunk(p finding.Point) []finding.Finding {
 	if j.Anchor.Point() {
-		return []finding.Finding{f}
+		return []finding.Finding{finding.Of(p)}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func chosenBy(k smc.Keeper, at string) []finding.Finding {
 	if k == nil || !k.Judged() {
 		return nil
 	}
-	return []finding.Finding{finding.ChosenByValidation(at, smc.Keepers.Name(k))}
+	return []finding.Finding{finding.Of(finding.ChosenByValidation{Field: at, Value: smc.Keepers.Name(k)})}
 }
 
 // checkKept refuses states that a sampler on n examples cannot keep.

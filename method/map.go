@@ -37,5 +37,5 @@ func (MAP) Phases(*Job) ([]runs.Phase, error) { return nil, nil }
 // Gather returns the best restart.
 func (MAP) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := job.several(job.Points.Best())
-	return e, job.shrunk(finding.PointAtMAP()), err
+	return e, job.shrunk(finding.Point{MAP: true}), err
 }

@@ -49,7 +49,10 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 	}
 	for step, mend := range map[float64]string{0.1: ". Take a smaller step (", 0: ". Take more epochs, or write a smaller step ("} {
 		m.Move = mcmc.HMC{Steps: 1, Step: step}
-		want := []finding.Finding{finding.ChainsEnd(3, -30, -10, 0.0625, 1), finding.ChainsStuck([]int{0}, 0.0625, "method.mcmc.move.hmc.step", step > 0)}
+		want := []finding.Finding{
+			finding.Of(finding.ChainsEnd{Chains: 3, Lowest: -30, Highest: -10, Least: finding.Known(0.0625), Most: finding.Known(1)}),
+			finding.Of(finding.ChainStuck{Chains: finding.Numbered([]int{0}), Acceptance: 0.0625, Step: "method.mcmc.move.hmc.step", Adapted: step == 0}),
+		}
 		if got := words(m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60)); got != words(want) || !strings.Contains(got, mend) {
 			t.Errorf("step %v: %q, want %q with %q", step, got, words(want), mend)
 		}

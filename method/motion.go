@@ -81,21 +81,28 @@ func (m *motion) stages(lines []TraceLine) (stuck int) {
 func (s *Sampling) motionFindings(trace []TraceLine) (found []finding.Finding) {
 	m := s.motion(trace)
 	if m.staged || m.failed {
-		carried := float64(m.first.Displacement)
+		carried := finding.Known(float64(m.first.Displacement))
 		if m.first.Parents == 1 {
-			carried = math.NaN() // the spread of copies is nothing but what the moves have made of it
+			carried = nil // the spread of copies is nothing but what the moves have made of it
 		}
-		found = append(found, finding.MovesStuck(finding.Stuck{
+		stuck := finding.Stuck{
 			Stages: m.count, Of: len(trace), Islands: s.Islands, Copies: m.copies,
 			Temperature: m.first.Lambda, Acceptance: float64(m.first.Acceptance), Mutations: m.first.Mutations, Displacement: carried,
 			Refused: !(m.first.Acceptance >= smc.StuckBelow), Written: s.Move.Traits().Aim == 0,
-			Step: s.Step, Moves: strings.TrimSuffix(s.Step, "step") + "mutations", Failed: m.failed,
-		}))
+			Step: s.Step, Moves: strings.TrimSuffix(s.Step, "step") + "mutations",
+		}
+		f := finding.Of(finding.MovesStuck{Stuck: stuck})
+		if m.failed {
+			f = finding.Of(finding.SamplingFailed{Stuck: stuck})
+		}
+		found = append(found, f)
 	} else if m.stuck != nil {
-		found = append(found, finding.IslandsStuck(m.stuck, smc.StuckBelow, s.Step, s.Move.Traits().Aim == 0))
+		found = append(found, finding.Of(finding.IslandsStuck{
+			Islands: finding.Numbered(m.stuck), Bound: smc.StuckBelow, Step: s.Step, Adapted: s.Move.Traits().Aim != 0,
+		}))
 	}
 	if m.still != nil {
-		found = append(found, finding.IslandsStill(m.still, stillBelow, s.Step))
+		found = append(found, finding.Of(finding.IslandsStill{Islands: finding.Numbered(m.still), Bound: stillBelow, Step: s.Step}))
 	}
 	kept := 0
 	for _, l := range trace {
@@ -104,7 +111,7 @@ func (s *Sampling) motionFindings(trace []TraceLine) (found []finding.Finding) {
 		}
 	}
 	if kept > 0 {
-		found = append(found, finding.ScaleKept(kept, len(trace), s.Islands))
+		found = append(found, finding.Of(finding.ScaleKept{Kept: kept, Stages: len(trace), Islands: s.Islands}))
 	}
 	return found
 }

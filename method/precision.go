@@ -45,16 +45,18 @@ func (s *Sampling) evidenceOf(trace []TraceLine, logZ []float64) (found []findin
 	se, ladder := s.Precision(trace).Of(c)
 	switch {
 	case len(logZ) == 1 && math.IsNaN(se):
-		found = append(found, finding.EvidenceOfOne(c.LogZ))
+		found = append(found, finding.Of(finding.EvidenceOfOne{LogEvidence: c.LogZ}))
+	case len(logZ) == 1 && se > scattered:
+		found = append(found, finding.Of(finding.EvidenceRough{LogEvidence: c.LogZ, SD: se}))
 	case len(logZ) == 1:
-		found = append(found, finding.EvidenceWithin(c.LogZ, se, se > scattered))
+		found = append(found, finding.Of(finding.EvidenceWithin{LogEvidence: c.LogZ, SD: se}))
 	case c.SD <= scattered:
-		found = append(found, finding.EvidenceAgrees(c.LogZ, c.SD))
+		found = append(found, finding.Of(finding.EvidenceAgrees{LogEvidence: c.LogZ, SD: c.SD}))
 	default:
-		found = append(found, finding.EvidenceScatters(c.LogZ, c.SD, c.Effective, len(logZ)))
+		found = append(found, finding.Of(finding.EvidenceScatters{LogEvidence: c.LogZ, SD: c.SD, Effective: c.Effective, Islands: len(logZ)}))
 	}
 	if size := math.Abs(ladder); size >= leastBias && !(size < se/2) {
-		found = append(found, finding.LadderBias(ladder))
+		found = append(found, finding.Of(finding.LadderBias{By: size, Raises: ladder > 0}))
 	}
 	return found
 }

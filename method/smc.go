@@ -355,8 +355,11 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 		return nil, nil, err
 	}
 	var found []finding.Finding
-	if m.start().init {
-		found = append(found, finding.BeganAtInit(!m.Path.Traits().Batches))
+	switch {
+	case m.start().init && m.Path.Traits().Batches:
+		found = append(found, finding.Of(finding.BeganAtInit{}))
+	case m.start().init:
+		found = append(found, finding.Of(finding.BeganAtInitTempering{}))
 	}
 	if move, ok := m.Move.(mcmc.Reporter); ok {
 		found = append(found, move.Findings(m.seen(job.Data.Train.Len()))...)
@@ -421,7 +424,9 @@ func (m SMC) stopped(phases []runs.Phase, examples int) (found []finding.Finding
 		}
 	}
 	if n > 0 {
-		found = append(found, finding.Stopped(n, m.Islands, int(ends.low), int(ends.high), smc.Iterations(m.Path, examples), m.patience()))
+		found = append(found, finding.Of(finding.Stopped{
+			Stopped: n, Islands: m.Islands, First: int(ends.low), Last: int(ends.high), All: smc.Iterations(m.Path, examples), Patience: m.patience(),
+		}))
 	}
 	return found
 }

@@ -106,6 +106,6 @@ func (m SVGD) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ens
 	if err != nil {
 		return nil, nil, err
 	}
-	found := append([]finding.Finding{finding.SVGDSpread()}, chosenBy(m.Keep, "method.svgd.keep")...)
+	found := append([]finding.Finding{finding.Of(finding.SVGD{})}, chosenBy(m.Keep, "method.svgd.keep")...)
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }

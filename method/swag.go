@@ -144,7 +144,7 @@ func (m SWAG) Gather(job *Job, phases []runs.Phase, _ []TraceLine) (*bnn.Ensembl
 		}
 	}
 	e, err := bnn.Combine(job.Net, []bnn.Island{all}, bnn.Equal{})
-	return e, []finding.Finding{finding.SWAGSpread(math.Sqrt(spread))}, err
+	return e, []finding.Finding{finding.Of(finding.OfSWAG(math.Sqrt(spread)))}, err
 }
 
 // draw draws one network from the Gaussian of a trajectory.

@@ -96,10 +96,12 @@ func settled(parameters int) float64 { return max(1, 0.01*float64(parameters)) }
 // findings says if the ELBO was still on its way, by more than three standard errors, and that validation chose the posterior.
 func (v *variational) findings() (found []finding.Finding) {
 	if v.Keep == KeepValidation {
-		return []finding.Finding{finding.ChosenByValidation("method.vi.keep", KeepValidation)}
+		return []finding.Finding{finding.Of(finding.ChosenByValidation{Field: "method.vi.keep", Value: KeepValidation})}
 	}
 	if !(math.Abs(v.Rise) <= max(settled(len(v.random)), 3*v.Error)) {
-		found = append(found, finding.ELBOUnsettled(v.Rise, v.Error, v.VI.Epochs))
+		found = append(found, finding.Of(finding.ELBOUnsettled{
+			By: math.Abs(v.Rise), SE: v.Error, Epochs: v.VI.Epochs, Twice: 2 * v.VI.Epochs, Rose: v.Rise > 0,
+		}))
 	}
 	return found
 }

@@ -132,7 +132,7 @@ func (m VI) Phases(job *Job) ([]runs.Phase, error) {
 func (m VI) Gather(job *Job, phases []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	v := phases[0].Parts[0].(*variational)
 	e, err := v.ensemble(v.kept(), m.Draws)
-	return e, append(v.findings(), finding.MeanField()), err
+	return e, append(v.findings(), finding.Of(finding.MeanField{})), err
 }
 
 // variationalWatch reports the progress of an approximation.

@@ -96,22 +96,22 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 		c.Notes = append(c.Notes, fmt.Sprintf("Do not compare the log evidences: they are densities of the targets as the network learns them, "+
 			"and %s learnt them on other scales than %s.", numeral.List(others), c.withEvidence()[0].Name))
 	}
-	var optimised, unmoved, merged []string
+	var optimised, still, merged []string
 	for i, r := range runs {
 		switch v := c.views[i]; {
-		case v.has(finding.KindOptimiser):
+		case v.has(finding.Optimiser{}):
 			optimised = append(optimised, r.Name)
-		case v.has(finding.KindStuck, finding.KindStill, finding.KindUnmoved, finding.KindFailed):
-			unmoved = append(unmoved, r.Name)
-		case v.has(finding.KindMerged) && r.Metrics.LogEvidence != nil:
+		case v.has(unmoved...):
+			still = append(still, r.Name)
+		case v.has(finding.Merged{}) && r.Metrics.LogEvidence != nil:
 			merged = append(merged, r.Name)
 		}
 	}
 	if optimised != nil {
-		c.Notes = append(c.Notes, finding.OptimisedRuns(optimised).Sentence())
+		c.Notes = append(c.Notes, finding.Of(finding.OptimisedRuns{Runs: finding.List(optimised)}).Sentence())
 	}
-	if unmoved != nil {
-		c.Notes = append(c.Notes, finding.UnmovedRuns(unmoved).Sentence())
+	if still != nil {
+		c.Notes = append(c.Notes, finding.Of(finding.UnmovedRuns{Runs: finding.List(still)}).Sentence())
 	}
 	for i, v := range c.views {
 		if why := v.a.Metrics.Untold; why != "" {
@@ -122,7 +122,7 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 		}
 	}
 	if merged != nil {
-		c.Notes = append(c.Notes, finding.MergedRuns(merged).Sentence())
+		c.Notes = append(c.Notes, finding.Of(finding.MergedRuns{Runs: finding.List(merged)}).Sentence())
 	}
 	return c, nil
 }

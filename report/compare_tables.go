@@ -85,10 +85,8 @@ func (c *Comparison) health() table {
 		{"R-hat of the predictions, median", func(v *view) string { return fixed(rHat(v.a.Metrics.Chains), 2) }},
 		{"chains that are stuck or stood still", (*view).stuck},
 		{"trajectories of a chain", (*view).trajectories},
-		{"behaved as an optimiser", func(v *view) string { return v.population(finding.KindOptimiser) }},
-		{"particles did not move", func(v *view) string {
-			return v.population(finding.KindStuck, finding.KindStill, finding.KindUnmoved, finding.KindFailed)
-		}},
+		{"behaved as an optimiser", func(v *view) string { return v.population(finding.Optimiser{}) }},
+		{"particles did not move", func(v *view) string { return v.population(unmoved...) }},
 		{"warnings", (*view).warnings},
 	})
 }
@@ -130,11 +128,11 @@ func (v *view) stuck() string {
 		return "–"
 	}
 	stuck := 0
-	for _, f := range v.run.Findings {
-		switch f.Kind {
-		case finding.KindChainsStuck, finding.KindChainsStill:
-			stuck += max(1, int(f.Numbers["count"])) // runs of older versions have a finding for each chain that is stuck, without a count
-		}
+	for _, f := range finding.All[finding.ChainStuck](v.run.Findings) {
+		stuck += max(1, f.Chains.Count) // runs of older versions have a finding for each chain that is stuck, without a count
+	}
+	for _, f := range finding.All[finding.ChainsStill](v.run.Findings) {
+		stuck += max(1, f.Chains.Count)
 	}
 	return fmt.Sprintf("%d of %d", stuck, n)
 }
@@ -144,16 +142,14 @@ func (v *view) trajectories() string {
 	if v.chains() == 0 {
 		return "–"
 	}
-	for _, f := range v.run.Findings {
-		if f.Kind == finding.KindFew {
-			return fmt.Sprintf("too few (%.0f)", float64(f.Numbers["trajectories"]))
-		}
+	for _, f := range finding.All[finding.FewTrajectories](v.run.Findings) {
+		return fmt.Sprintf("too few (%d)", f.Trajectories)
 	}
 	return "enough"
 }
 
 // population says whether a population of particles has one of the kinds of findings.
-func (v *view) population(kinds ...string) string {
+func (v *view) population(kinds ...finding.Kind) string {
 	if s := v.run.Spec.Way().Sampling(); s == nil || s.Particles < 2 {
 		return "–"
 	}

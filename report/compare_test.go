@@ -212,10 +212,10 @@ func TestComparisonTables(t *testing.T) {
 	stuck.run.Spec.Seed = 8
 	stuck.a.Metrics.On = "train"
 	stuck.run.Findings = []finding.Finding{
-		finding.ChainsStuck([]int{0}, 0, "step", true), finding.ChainsStill([]int{1, 2}, 0.001, "step"),
-		finding.FewTrajectories(finding.Budget{Chains: 4, Few: 4, Epochs: 40, Trajectories: 2, Leapfrogs: 20, Enough: 20, Need: 400, Field: "epochs"}),
+		finding.Of(finding.ChainStuck{Chains: finding.Numbered([]int{0})}), finding.Of(finding.ChainsStill{Chains: finding.Numbered([]int{1, 2})}),
+		finding.Of(finding.FewTrajectories{Chains: 4, Few: 4, Epochs: 40, Trajectories: 2, Leapfrogs: 20, Enough: 20, Need: 400, Field: "epochs"}),
 	}
-	tempered.run.Findings = []finding.Finding{finding.Optimiser(finding.Population{Islands: 3, Particles: 4, Iterations: 6, Single: 6, Resampled: 6, ESS: 1})}
+	tempered.run.Findings = []finding.Finding{finding.Of(finding.Optimiser{Population: finding.Population{Islands: 3, Particles: 4, Iterations: 6, Single: 6, Resampled: 6, ESS: 1}})}
 	c, err := NewComparison([]Evaluated{{"a", tempered.run, tempered.a}, {"b", stuck.run, stuck.a}, {"c", other.run, other.a}})
 	if err != nil {
 		t.Fatal(err)

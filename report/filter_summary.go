@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/finding"
@@ -114,11 +113,6 @@ func (v *tracking) summary() []topic {
 	return []topic{v.estimated(), v.accurate(), v.mixes(), v.keepsUp()}
 }
 
-// has reports whether the run has a finding of a kind.
-func (v *tracking) has(kind string) bool {
-	return slices.ContainsFunc(v.Findings, func(f finding.Finding) bool { return f.Kind == kind })
-}
-
 func (v *tracking) estimated() topic {
 	t := topic{Title: "What was estimated?"}
 	returns, missing := v.returns()
@@ -175,7 +169,7 @@ func (v *tracking) mixes() topic {
 				poor++
 			}
 		}
-		if poor > 0 && !v.has(finding.KindFewDraws) {
+		if poor > 0 && !finding.Has(v.Findings, finding.FewDraws{}) {
 			t.warn("In %s a mean is worth fewer than %d independent draws: draw more samples a scan, or make smaller proposals.", several(poor, "scan"), fewDraws)
 		}
 	}

@@ -28,7 +28,9 @@ func TestWhatToDoFirst(t *testing.T) {
 			f.run.Trace[i].Acceptance = .02
 		}
 	}
-	page := strings.ReplaceAll(renderWith(t, f, []finding.Finding{finding.EvidenceScatters(-3, 9, 1.1, 4), finding.UnevenWeights(40, 2)}), "\u00a0", " ")
+	page := strings.ReplaceAll(renderWith(t, f, []finding.Finding{
+		finding.Of(finding.EvidenceScatters{LogEvidence: -3, SD: 9, Effective: 1.1, Islands: 4}), finding.Of(finding.UnevenWeights{Networks: 40, Effective: 2}),
+	}), "\u00a0", " ")
 	if at, also := strings.Index(page, `id="first"`), strings.Index(page, `id="summary"`); at < 0 || also < at {
 		t.Errorf("what to do first stands at %d, the summary at %d", at, also)
 	}

@@ -12,6 +12,7 @@ func (v *view) find() {
 }
 
 // has reports whether the run has a finding of one of some kinds.
-func (v *view) has(kinds ...string) bool {
-	return slices.ContainsFunc(v.found, func(f finding.Finding) bool { return slices.Contains(kinds, f.Kind) })
-}
+func (v *view) has(kinds ...finding.Kind) bool { return finding.Has(v.found, kinds...) }
+
+// unmoved are the kinds that say that islands did not move.
+var unmoved = []finding.Kind{finding.IslandsStuck{}, finding.IslandsStill{}, finding.MovesStuck{}, finding.SamplingFailed{}}

@@ -220,7 +220,9 @@ func TestBatches(t *testing.T) {
 // TestHostileNames finds names as text, not as markup.
 func TestHostileNames(t *testing.T) {
 	f := shape{name: hostile, names: []string{hostile, "b"}, groups: []string{hostile}}.make(t)
-	findings := []finding.Finding{finding.ConstantColumns([]string{hostile}), finding.ChannelsLast(hostile, 1, 2, 3)}
+	findings := []finding.Finding{
+		finding.Of(finding.ConstantColumns{Columns: finding.List([]string{hostile})}), finding.Of(finding.ChannelsLast{File: hostile, Channels: 1, Height: 2, Width: 3}),
+	}
 	f.run.Schema.Columns, f.run.Schema.Target = []string{hostile, "p", "q", "y"}, "y"
 	page := renderWith(t, f, findings)
 	if strings.Contains(page, "<script") || strings.Count(page, "&lt;script&gt;alert(1)&lt;/script&gt;") < 6 {

@@ -113,7 +113,7 @@ func (v *view) good() topic {
 	}
 	t.beside(v)
 	for _, f := range v.found {
-		if f.OfPredictions() && f.Kind != finding.KindNarrow && f.Kind != finding.KindWide {
+		if f.OfPredictions() && !finding.Is(f, finding.IntervalsNarrow{}, finding.IntervalsWide{}) {
 			t.tell(f)
 		}
 	}
@@ -138,7 +138,7 @@ func (t *topic) believe(v *view, accuracy float64) {
 	rule := fmt.Sprintf("as many examples give a calibrated network up to %s in 95\u00a0%% of simulations", fixed(chance, 3))
 	says := fmt.Sprintf("its mean confidence is %s, its accuracy %s (calibration error %s; %s)", percent(uq.Mean(confidence)), percent(accuracy), shown, rule)
 	switch {
-	case v.has(finding.KindUnderconfident, finding.KindOverconfident, finding.KindMiscalibrated):
+	case v.has(finding.Underconfident{}, finding.Overconfident{}, finding.Miscalibrated{}):
 		t.say("Its calibration error is %s; %s.", shown, rule)
 	case ece <= chance:
 		t.say("Its probabilities are as reliable as these examples can tell: %s.", says)
@@ -234,9 +234,9 @@ func (v *view) trusts() topic {
 	low, high := uq.Wilson(share*float64(len(v.a.Regression.PIT)), float64(len(v.a.Regression.PIT)))
 	says := fmt.Sprintf("%s of the targets lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s)", percent(share), percent(low), percent(high))
 	switch {
-	case v.has(finding.KindNarrow, finding.KindWide):
+	case v.has(finding.IntervalsNarrow{}, finding.IntervalsWide{}):
 		for _, f := range v.found {
-			if f.Kind == finding.KindNarrow || f.Kind == finding.KindWide {
+			if finding.Is(f, finding.IntervalsNarrow{}, finding.IntervalsWide{}) {
 				t.tell(f)
 			}
 		}

@@ -101,10 +101,10 @@ func (s *Spec) findings(set *data.Problem) []finding.Finding {
 	found := set.Findings()
 	if set.Amounts > 0 {
 		last := fmt.Sprint("model.layers.", len(s.Model.Layers)-1)
-		found = append(found, finding.WholeAmounts(set.Schema.Target, set.Amounts, last))
+		found = append(found, finding.Of(finding.WholeAmounts{Target: set.Schema.Target, Values: set.Amounts, Layer: last}))
 	}
 	if s.InitUnused() {
-		found = append(found, finding.InitUnused())
+		found = append(found, finding.Of(finding.InitUnused{}))
 	}
 	if s.Prior.Family != nil {
 		found = append(found, s.Prior.Family.Findings(set.Train.Len())...)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -145,14 +144,14 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 }
 
 // notes are the run's notes. With --allow-stuck they do not say that the run failed.
-func (f *fit) notes(result *starling.Result) []string {
-	notes := result.Notes()
-	if !f.allowStuck {
-		return notes
-	}
+func (f *fit) notes(result *starling.Result) (notes []string) {
 	for _, found := range result.Findings {
-		if i := slices.Index(notes, found.Words()); i >= 0 && found.Failure() {
-			notes[i] = "accepted by --allow-stuck: " + found.Allowed().Words()
+		switch {
+		case found.PageOnly():
+		case f.allowStuck && found.Failure():
+			notes = append(notes, "accepted by --allow-stuck: "+found.Allowed().Words())
+		default:
+			notes = append(notes, found.Words())
 		}
 	}
 	return notes

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling/internal/testkit"
 )
@@ -90,15 +91,41 @@ func runPage(t *testing.T, script string, with testscript.Params) {
 	testscript.Run(t, with)
 }
 
-// TestEveryVerbIsListed: docs/getting-started.md has a line for each verb.
-func TestEveryVerbIsListed(t *testing.T) {
+// TestEveryVerb: a verb explains itself with an example, a script of testdata runs it, and docs/getting-started.md has a line for it. A verb
+// below another one, such as data show, is explained and run, too.
+func TestEveryVerb(t *testing.T) {
 	page, err := os.ReadFile("../../docs/getting-started.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, verb := range newRoot(new(bool)).Commands() {
-		if !strings.Contains(string(page), "\n    starling "+verb.Name()+" ") {
-			t.Errorf("docs/getting-started.md has no line for the verb %s, under “All commands”", verb.Name())
+	files, err := filepath.Glob("testdata/script/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scripts []byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts = append(scripts, text...)
+	}
+	root := newRoot(new(bool))
+	var check func(*cobra.Command)
+	check = func(verb *cobra.Command) {
+		name := verb.CommandPath()
+		if verb.Short == "" || !strings.Contains(verb.Example, "  "+name) {
+			t.Errorf("%s: its command has no Short, or no Example that begins with it", name)
+		}
+		if verb.Runnable() && !regexp.MustCompile(`(?m)^exec `+name+`( .*)?$`).Match(scripts) {
+			t.Errorf("%s: no script of testdata/script has a line \"exec %s\"", name, name)
+		}
+		if verb.Parent() == root && !strings.Contains(string(page), "\n    "+name+" ") {
+			t.Errorf("%s: docs/getting-started.md has no line for it, under “All commands”", name)
+		}
+		for _, below := range verb.Commands() {
+			check(below)
 		}
 	}
+	check(root)
 }

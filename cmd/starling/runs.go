@@ -30,7 +30,7 @@ func openRun(dir string) (*starling.Run, error) {
 type evaluation struct {
 	options     starling.Options
 	json, quiet bool
-	noted       []string // of the files that were read; several runs on one file need each once
+	noted       []starling.Finding // of the files that were read; several runs on one file need each once
 }
 
 func (e *evaluation) flags(cmd *cobra.Command) {
@@ -62,9 +62,9 @@ func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *pr
 		return nil, nil, err
 	}
 	for _, found := range a.Problem.Noted {
-		if note := found.Words(); !slices.Contains(e.noted, note) {
-			e.noted = append(e.noted, note)
-			line.say(note)
+		if !slices.ContainsFunc(e.noted, found.Equal) {
+			e.noted = append(e.noted, found)
+			line.say(found.Words())
 		}
 	}
 	return run, a, nil

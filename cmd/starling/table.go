@@ -181,7 +181,7 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 		line += ", " + words
 	}
 	for _, f := range m.Findings {
-		if f.Kind == finding.KindLadder {
+		if finding.Is(f, finding.LadderBias{}) {
 			line += "; " + f.Words()
 		}
 	}

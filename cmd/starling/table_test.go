@@ -145,7 +145,7 @@ method.smc.islands=4)
 `},
 		"one island that tells its error": {&oneIsland, 10, eval.Metrics{
 			Evaluation: *scored(0.2), Combined: m.Combined, LogEvidence: number(-391.4955), LogEvidenceError: number(0.84),
-			Findings: []finding.Finding{finding.LadderBias(-0.62)},
+			Findings: []finding.Finding{finding.Of(finding.LadderBias{By: 0.62})},
 		}, `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  eight  none
@@ -187,10 +187,10 @@ func TestEvidenceOfAnOptimiser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, found := range map[string][]finding.Finding{
-		"\nlog Z −3,204,240.5 ± 0.5, estimated within the one island\n":         {finding.InitUnused()},
-		"\nlog Z −3,204,240.5, no estimate: the run behaved as an optimiser\n":  {finding.Optimiser(finding.Population{})},
-		"\nlog Z −3,204,240.5, not to be trusted: moves were refused\n":         {finding.IslandsStuck([]int{0}, 0.1, "", false)},
-		"\nlog Z −3,204,240.5, not to be trusted: the particles hardly moved\n": {finding.IslandsStill([]int{0}, 0.1, "")},
+		"\nlog Z −3,204,240.5 ± 0.5, estimated within the one island\n":         {finding.Of(finding.InitUnused{})},
+		"\nlog Z −3,204,240.5, no estimate: the run behaved as an optimiser\n":  {finding.Of(finding.Optimiser{})},
+		"\nlog Z −3,204,240.5, not to be trusted: moves were refused\n":         {finding.Of(finding.IslandsStuck{})},
+		"\nlog Z −3,204,240.5, not to be trusted: the particles hardly moved\n": {finding.Of(finding.IslandsStill{})},
 	} {
 		m := eval.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5), LogEvidenceError: number(0.5), Findings: found}
 		var out strings.Builder

@@ -1,33 +1,140 @@
 package finding
 
-// Findings about Gaussians that stand for the posterior, and about the states that are taken for it.
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+// Findings about what stands for the posterior: Gaussians, states that are taken for it, and priors and moves that are of another name.
 
 // ELBOUnsettled says that the ELBO of VI still rose or fell by so many nats, from the third quarter of its epochs to the last.
-func ELBOUnsettled(rise, se float64, epochs int) Finding {
-	f := Finding{Kind: "elbo-unsettled", Names: map[string]string{"way": "rose"}}
-	if !(rise > 0) {
-		rise, f.Names["way"] = -rise, "fell"
-	}
-	f.Numbers = numbers{"by": rise, "se": se, "epochs": float64(epochs), "twice": float64(2 * epochs)}.safe()
-	return f
+type ELBOUnsettled struct {
+	By, SE        float64
+	Epochs, Twice int
+	Rose          bool `kept:"way=rose|fell"`
 }
 
-// The widths of SWAG's draws, as multiples of that of the posterior, between which they count as of the same size.
-const narrowest, widest = 0.5, 2
+func (f ELBOUnsettled) words() words {
+	return words{
+		look: warning,
+		says: say("the ELBO still %s when VI ended, by %.1f ± %.1f nats from the third quarter of the %v epochs to the last",
+			either(f.Rose, "rose", "fell"), f.By, f.SE, f.Epochs),
+		means: "the means and spreads of the draws are not yet those of the best approximation",
+		cure:  either(f.Rose, say("take %v epochs (method.vi.epochs)", f.Twice), "take a lower rate (method.vi.rate)"), help: helpApproximations,
+	}
+}
 
-// SWAGSpread says what the spread of SWAG's draws is: width times that of the posterior around their mean.
-func SWAGSpread(width float64) Finding {
-	f := Finding{Kind: "swag-spread", Numbers: numbers{"width": width}.safe()}
+// SWAGSpread says what the spread of SWAG's draws is: Width times that of the posterior around their mean.
+type SWAGSpread struct{ Width *numeral.Number }
+
+// SWAGNarrow is SWAGSpread of draws that are too close together.
+type SWAGNarrow struct{ Width float64 }
+
+// SWAGWide is SWAGSpread of draws that are too far apart.
+type SWAGWide struct{ Width float64 }
+
+// OfSWAG is what is found of draws of this width. Between half and twice that of the posterior they count as of the same size.
+func OfSWAG(width float64) Kind {
+	const narrowest, widest = 0.5, 2
 	switch {
 	case width < narrowest:
-		f.Kind = "swag-narrow"
+		return SWAGNarrow{width}
 	case !(width <= widest):
-		f.Kind = "swag-wide"
+		return SWAGWide{width}
 	}
-	return f
+	return SWAGSpread{Known(width)}
+}
+
+const likeSGD = "they differ as the states of SGD did at this rate, mini-batch and momentum"
+
+func (f SWAGSpread) words() words {
+	says := "the draws of SWAG follow SGD, not the posterior"
+	if f.Width != nil {
+		says = "the draws of SWAG are " + times(float64(*f.Width), 2) + " as wide as the posterior around their mean"
+	}
+	return words{look: note, says: says, means: likeSGD, cure: "compare their spread with chains (method: mcmc)", help: helpApproximations}
+}
+
+func (f SWAGNarrow) words() words {
+	return words{
+		look: warning, says: "the draws of SWAG are " + times(f.Width, 2) + " as wide as the posterior", means: likeSGD + ", so the run understates uncertainty",
+		cure: "take a higher rate (method.swag.rate), a smaller map.batch, or method: mcmc", help: helpApproximations,
+	}
+}
+
+func (f SWAGWide) words() words {
+	return words{
+		look: warning, says: "the draws of SWAG are " + times(f.Width, 1) + " as wide as the posterior", means: likeSGD + ", so the run overstates uncertainty",
+		cure: "take a lower rate (method.swag.rate), a larger map.batch, or method: mcmc", help: helpApproximations,
+	}
+}
+
+// times is a factor; one that would read as 0 is less than the smallest that does not.
+func times(v float64, decimals int) string {
+	text := numeral.Fixed(v, decimals)
+	if text == numeral.Fixed(0, decimals) {
+		text = "less than " + numeral.Fixed(math.Pow10(-decimals), decimals)
+	}
+	return text + " times"
+}
+
+// SVGD says what the spread of the particles of SVGD is.
+type SVGD struct{}
+
+func (SVGD) words() words {
+	return words{look: note, says: "SVGD has no weights and no accept step, so with many parameters its particles are too close together: " +
+		"compare their spread with that of chains"}
+}
+
+// MeanField says what the spread of the draws of VI is.
+type MeanField struct{}
+
+func (MeanField) words() words {
+	return words{look: note, says: "VI draws each parameter independently, so its draws can be too close together: compare their spread with that of chains"}
 }
 
 // ChosenByValidation says that the setting of this name and value takes the state of lowest validation NLL for the posterior.
-func ChosenByValidation(field, value string) Finding {
-	return Finding{Kind: "chosen-by-validation", Names: map[string]string{"field": field, "value": value}}
+type ChosenByValidation struct{ Field, Value string }
+
+func (f ChosenByValidation) words() words {
+	return words{
+		look: note, says: say("validation chose the posterior (%s: %s)", f.Field, f.Value),
+		means: "it is the state of lowest validation NLL. This is early stopping: it looks for good predictions, and the spread of such a state can differ " +
+			"from the posterior's",
+		cure: say("leave %s out if you need the uncertainty", f.Field), help: helpApproximations,
+	}
+}
+
+// AsIs says that the posterior is the network of model.init.
+type AsIs struct{}
+
+func (AsIs) words() words {
+	return words{look: note, says: "as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled"}
+}
+
+// Point says that with s = 0 the posterior is one network alone: the best point estimate, or that of model.init.
+type Point struct {
+	MAP bool `kept:"at=map|init"`
+}
+
+func (f Point) words() words {
+	return words{look: note, says: say("s = 0: the posterior is the %s alone, an ensemble of one; nothing was sampled", either(f.MAP, "MAP", "network of model.init"))}
+}
+
+// OneBatch says that a mini-batch has all examples that an iteration sees, so that an epoch is one leapfrog.
+type OneBatch struct{ Examples int }
+
+func (f OneBatch) words() words {
+	return words{look: note, says: say("a mini-batch has all %v examples of an iteration, so an epoch is one leapfrog", f.Examples)}
+}
+
+// PriorOfDecay says which variance of the prior belongs to a weight decay.
+type PriorOfDecay struct {
+	Examples        int
+	Decay, Variance string
+}
+
+func (f PriorOfDecay) words() words {
+	return words{look: note, says: say("a weight decay of %s on %v examples is the prior N(0, %s) of each parameter", f.Decay, f.Examples, f.Variance)}
 }

@@ -1,11 +1,6 @@
 package finding
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/starling-smc/starling/internal/numeral"
-)
+import "github.com/starling-smc/starling/internal/numeral"
 
 // Findings about whether chains sample one posterior together.
 
@@ -14,93 +9,183 @@ const MostRHat = 1.1
 
 // WhatRHatIs defines R-hat for a reader, without a full stop.
 func WhatRHatIs(chains int) string {
-	parts := "chains"
-	if chains == 1 {
-		parts = "the halves of the chain"
-	}
-	return fmt.Sprintf("R-hat compares the spread between %s with the spread within them: 1 is agreement, and up to %v counts as agreement", parts, MostRHat)
+	return say("R-hat compares the spread between %s with the spread within them: 1 is agreement, and up to %.1f counts as agreement",
+		plural(chains, "the halves of the chain", "chains"), MostRHat)
 }
 
-// RHat compares chains: the R-hat of their predictions, and of their log-likelihoods.
-type RHat struct {
-	Chains        int
-	Median, Q95   float64 // over the predictions
-	Low, High     float64 // an interval of Median; both equal to it: none
-	LogLikelihood float64 // NaN: none
-	ESS           float64 // of the predictions; NaN: none
+// ChainsEnd gives the number of chains, and the ranges of their last log-likelihoods, in nats, and of their acceptance in the second half.
+type ChainsEnd struct {
+	Chains          int `kept:"?"`
+	Lowest, Highest float64
+	Least, Most     *numeral.Number // nil: moves without an accept step
 }
 
-func (r RHat) finding(kind string) Finding {
-	n := numbers{"chains": float64(r.Chains), "median": r.Median, "q95": r.Q95}
-	if r.Low != r.High {
-		n["low"], n["high"] = r.Low, r.High
+func (f ChainsEnd) words() words {
+	one, several := "", ""
+	if f.Least != nil && f.Most != nil {
+		one = say("; it accepted %.2f of its moves in the second half", *f.Least)
+		several = "; they accepted " + between(float64(*f.Least), float64(*f.Most), 2) + " of their moves in the second half"
 	}
-	if !math.IsNaN(r.LogLikelihood) {
-		n["log_likelihood"] = r.LogLikelihood
-	}
-	if !math.IsNaN(r.ESS) {
-		n["ess"] = r.ESS
-	}
-	return Finding{Kind: kind, Numbers: n.safe()}
+	return words{look: note, says: plural(f.Chains, say("the chain ends at log-likelihood %.1f", f.Lowest)+one,
+		"chains end at log-likelihoods of "+between(f.Lowest, f.Highest, 1)+several)}
 }
 
-// ChainsAgree says that the chains sample one posterior together.
-func ChainsAgree(r RHat) Finding { return r.finding("chains-agree") }
+// ChainsOutlying names chains, counted from 0, whose last log-likelihood is far from the other chains'.
+type ChainsOutlying struct{ Chains Some }
 
-// ChainsApart says that each chain samples a part of the posterior of its own.
-func ChainsApart(r RHat) Finding { return r.finding(KindApart) }
-
-// ChainsUnsure says that the states are too few to tell, or that predictions agree and log-likelihoods do not.
-func ChainsUnsure(r RHat) Finding { return r.finding("chains-unsure") }
-
-// ChainsUntold says that there is no R-hat of the predictions, and why. Nothing else speaks against the chains. few: the chains keep too few states.
-func ChainsUntold(chains int, why string, few bool) Finding {
-	f := Finding{Kind: "chains-untold", Numbers: numbers{"chains": float64(chains)}.safe(), Names: map[string]string{"why": why}}
-	if few {
-		f.Names["because"] = "few"
+func (f ChainsOutlying) words() words {
+	return words{
+		look: warning,
+		says: say(f.Chains.plural("chain %s ended at a log-likelihood far from that of the other chains",
+			"chains %s ended at log-likelihoods far from those of the other chains"), f.Chains.Names),
+		means: f.Chains.plural("it is in another mode, or still on its way", "they are in another mode, or still on their way"),
+		cure:  "take more epochs to see whether " + f.Chains.plural("it joins", "they join") + " the others, or more chains", help: helpMixing,
 	}
-	return f
 }
 
-// ChainsUncompared says that there is no R-hat of the predictions, and why, and that the log-likelihoods do not tell either: their R-hat is
-// above MostRHat, or NaN: none. few: the chains keep too few states.
-func ChainsUncompared(chains int, why string, few bool, likelihood float64) Finding {
-	f := ChainsUntold(chains, why, few)
-	f.Kind = KindUncompared
-	if !math.IsNaN(likelihood) {
-		f.Numbers["log_likelihood"] = numeral.Number(likelihood)
-	}
-	return f
-}
-
-// FewStates says that the states of all chains are worth fewer independent ones than enough.
-func FewStates(ess, enough float64) Finding {
-	return Finding{Kind: "few-states", Numbers: numbers{"ess": ess, "enough": enough}.safe()}
-}
-
-// Budget is a chain's budget of epochs, and how many trajectories it makes.
-type Budget struct {
+// FewTrajectories says that chains make too few trajectories to leave their start, and how many epochs would do.
+type FewTrajectories struct {
 	Chains, Few  int     // of all chains, those with too few trajectories
 	Epochs       int     // of a chain
 	Trajectories int     // of a chain, of those the fewest
 	Leapfrogs    float64 // of a trajectory, each an epoch
-	Least        bool    // the leapfrogs are not known yet, and are at least so many
+	Least        bool    `kept:"leapfrogs=least|known"` // the leapfrogs are not known yet, and are at least so many
 	Enough, Need int     // the least number of trajectories, and the epochs that make so many
 	Field        string  // the path of the epochs in the config
 }
 
-// FewTrajectories says that chains make too few trajectories to leave their start, and how many epochs would do.
-func FewTrajectories(b Budget) Finding {
-	known := "known"
-	if b.Least {
-		known = "least"
+func (f FewTrajectories) words() words {
+	who := plural(f.Chains, "the chain makes", either(f.Few == f.Chains, "each chain makes", say("%v of %v chains make", f.Few, f.Chains)))
+	what, shorter := " moves", ""
+	if f.Leapfrogs != 1 {
+		what = say(" %s of %.0f leapfrogs", plural(f.Trajectories, "trajectory", "trajectories"), f.Leapfrogs)
+		shorter = " or shorter trajectories"
 	}
-	return Finding{
-		Kind: KindFew,
-		Numbers: numbers{
-			"chains": float64(b.Chains), "few": float64(b.Few), "epochs": float64(b.Epochs), "trajectories": float64(b.Trajectories),
-			"leapfrogs": b.Leapfrogs, "enough": float64(b.Enough), "need": float64(b.Need),
-		}.safe(),
-		Names: map[string]string{"field": b.Field, "leapfrogs": known},
+	w := words{
+		look: warning, says: say("%s too few moves (%v epochs are %v%s)", who, f.Epochs, f.Trajectories, what),
+		means: say("a chain of fewer than %v stays near its start", f.Enough),
+		cure:  say("take at least %v epochs (%s)%s", f.Need, f.Field, shorter), help: helpMixing,
+	}
+	if f.Least {
+		w.says = say("the budget is too small (%v epochs make at most %v trajectories)", f.Epochs, f.Trajectories)
+		w.means = say("on a model of this size a trajectory takes about %.0f leapfrogs or more, and ", f.Leapfrogs) + w.means
+	}
+	return w
+}
+
+// RHat compares chains: the R-hat of their predictions, and of their log-likelihoods. What is nil is not known.
+type RHat struct {
+	Chains        int
+	Median, Q95   float64         // over the predictions
+	Low, High     *numeral.Number // an interval of Median
+	LogLikelihood *numeral.Number
+	ESS           *numeral.Number // of the predictions
+}
+
+// mixing is the R-hats in short.
+func (r RHat) mixing() string {
+	return say(" (R-hat: median %.2f, 95th percentile %.2f; want at most %.1f)", r.Median, r.Q95, MostRHat)
+}
+
+// means is all that is known.
+func (r RHat) means() string {
+	text := "the predictions have these R-hats"
+	if r.Low != nil && r.High != nil {
+		text += ", a median of " + between(float64(*r.Low), float64(*r.High), 2) + " within two standard errors"
+	}
+	if r.LogLikelihood != nil {
+		text += say(". The log-likelihood has %.2f", *r.LogLikelihood) + either(*r.LogLikelihood > MostRHat, say(", which is above %.1f", MostRHat), "")
+	}
+	if r.ESS != nil {
+		text += say(". All states together are worth %.0f independent ones", *r.ESS)
+	}
+	return text + ". " + WhatRHatIs(r.Chains)
+}
+
+// ChainsAgree says that the chains sample one posterior together.
+type ChainsAgree struct{ RHat }
+
+// ChainsApart says that each chain samples a part of the posterior of its own.
+type ChainsApart struct{ RHat }
+
+// ChainsUnsure says that the states are too few to tell, or that predictions agree and log-likelihoods do not.
+type ChainsUnsure struct{ RHat }
+
+func (f ChainsAgree) words() words {
+	who := plural(f.Chains, "the two halves of the chain agree", say("the %v chains agree", f.Chains))
+	return words{look: note, says: who + f.mixing(), means: f.means()}
+}
+
+func (f ChainsApart) words() words {
+	if f.Chains == 1 {
+		return words{
+			look: warning, says: "the chain has not mixed, as its two halves differ" + f.mixing(), means: f.means(),
+			cure: "take more epochs and several chains", help: helpMixing,
+		}
+	}
+	says := say("the %v chains are not one mixed posterior", f.Chains)
+	means := ". Each chain explores a part of its own: a mode or, as the chains are short, its way from the start"
+	if f.ESS != nil {
+		says = say("the %v chains are in different modes", f.Chains)
+		means = say(". Each chain explores its own mode: together they are %v modes", f.Chains)
+	}
+	return words{look: warning, says: says + f.mixing(), means: f.means() + means, cure: "take more epochs; more chains find more modes", help: helpMixing}
+}
+
+func (f ChainsUnsure) words() words {
+	return words{
+		look: note, says: plural(f.Chains, "the chain", say("the %v chains", f.Chains)) + " may not have mixed" + f.mixing(), means: f.means(),
+		cure: "take twice the epochs", help: helpMixing,
+	}
+}
+
+// ChainsUntold says that there is no R-hat of the predictions, and why. Nothing else speaks against the chains.
+type ChainsUntold struct {
+	Chains int
+	Why    string
+	Few    bool `kept:"because=few|?"` // the chains keep too few states
+}
+
+// ChainsUncompared says that there is no R-hat of the predictions, and why, and that the log-likelihoods do not tell either: their R-hat is
+// above MostRHat, or nil: none.
+type ChainsUncompared struct {
+	Chains        int
+	Why           string
+	Few           bool `kept:"because=few|?"` // the chains keep too few states
+	LogLikelihood *numeral.Number
+}
+
+func (f ChainsUntold) words() words {
+	return words{
+		look: note | page,
+		says: say("it is not known whether %s, as %s",
+			plural(f.Chains, "the chain has mixed", say("the %v chains explore one posterior", f.Chains)), f.Why),
+		cure: either(f.Few, "take more epochs and keep more states (keep): from 50 a chain there is also an effective sample size", ""), help: helpMixing,
+	}
+}
+
+func (f ChainsUncompared) words() words {
+	means := "nothing else says whether " + plural(f.Chains, "it has mixed", "they explore one posterior")
+	if f.LogLikelihood != nil {
+		means = say("%s an R-hat of %.2f, and up to %.1f counts as agreement",
+			plural(f.Chains, "its log-likelihood has", "their log-likelihoods have"), *f.LogLikelihood, MostRHat)
+	}
+	return words{
+		look:  warning,
+		says:  plural(f.Chains, "the two halves of the chain", say("the %v chains", f.Chains)) + " cannot be compared, as " + f.Why,
+		means: means,
+		cure:  either(f.Few, "take more epochs, so that each chain keeps at least 8 states (keep)", "mend the moves and the scale of the inputs"),
+		help:  helpMixing,
+	}
+}
+
+// FewStates says that the states of all chains are worth fewer independent ones than enough.
+type FewStates struct{ ESS, Enough float64 }
+
+func (f FewStates) words() words {
+	return words{
+		look: warning, says: say("all states together are worth %.0f independent ones", f.ESS),
+		means: say("that is fewer than %.0f, so probabilities and uncertainties are rough", f.Enough),
+		cure:  "take more epochs, and keep more states (keep)", help: helpMixing,
 	}
 }

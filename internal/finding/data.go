@@ -1,168 +1,255 @@
 package finding
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// Findings about the data: columns, features and classes.
+// Findings about the data: columns, features and classes. Drop and Keep are the settings that leave columns out and that keep them, as a
+// config has them.
+
+// columns are columns by their names.
+func columns(c Some) string { return c.plural("column ", "columns ") + c.Names }
 
 // ConstantColumns names the columns of a table that were dropped.
-func ConstantColumns(names []string) Finding {
-	return Finding{Kind: "constant-columns", Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": strings.Join(names, ", ")}}
+type ConstantColumns struct{ Columns Some }
+
+func (f ConstantColumns) words() words {
+	return words{look: note | ofData, says: columns(f.Columns) + f.Columns.plural(" is constant over the training rows and was dropped",
+		" are constant over the training rows and were dropped")}
 }
 
 // EmptyColumns names the columns of a table that were dropped because no training row has a value.
-func EmptyColumns(names []string) Finding { return ofColumns("empty-columns", names) }
+type EmptyColumns struct{ Columns Some }
 
-// RowCounters names the columns of a table that were left out because they count its rows. keep is the setting that keeps them, as a
-// config has it.
-func RowCounters(names []string, keep string) Finding {
-	f := ofColumns("row-counters", names)
-	f.Names["keep"] = keep
-	return f
+func (f EmptyColumns) words() words {
+	return words{look: note | ofData, says: columns(f.Columns) + f.Columns.plural(" has no value in any training row and was dropped",
+		" have no value in any training row and were dropped")}
 }
 
-// RowNumbers names the columns of a table that may number its rows. drop is as that of UnlikeWords, keep the setting that takes them for inputs.
-func RowNumbers(names []string, drop, keep string) Finding {
-	f := ofColumns("row-numbers", names)
-	f.Names["drop"], f.Names["keep"] = drop, keep
-	return f
+// RowCounters names the columns of a table that were left out because they count its rows.
+type RowCounters struct {
+	Columns Some
+	Keep    string
 }
 
-// WordColumns names the columns of a table that hold words, which became so many inputs of 0 and 1.
-func WordColumns(names []string, inputs int) Finding {
-	f := ofColumns("word-columns", names)
-	f.Numbers["inputs"] = numeral.Number(inputs)
-	return f
+func (f RowCounters) words() words {
+	return words{look: note | ofData, says: say("%s left out (data.csv.keep: %s keeps %s)",
+		columns(f.Columns)+f.Columns.plural(" counts the rows and was", " count the rows and were"), f.Keep, f.Columns.plural("it", "them"))}
 }
 
-// UnlikeWords names the columns of words of a table that are nearly all different, and became so many inputs, where so many rows train.
-// drop is the setting that leaves them out, as a config has it.
-func UnlikeWords(names []string, drop string, inputs, rows int) Finding {
-	f := ofColumns("unlike-words", names)
-	f.Numbers["inputs"], f.Numbers["rows"], f.Names["drop"] = numeral.Number(inputs), numeral.Number(rows), drop
-	return f
+// RowNumbers names the columns of a table that may number its rows.
+type RowNumbers struct {
+	Columns    Some
+	Drop, Keep string
 }
 
-// UnitWords names the columns of words of a table that are numbers with a sign or a unit. drop is as that of UnlikeWords.
-func UnitWords(names []string, drop string) Finding {
-	f := ofColumns("unit-words", names)
-	f.Names["drop"] = drop
-	return f
-}
-
-// WholeAmounts says that a target that takes so many whole numbers is taken as an amount. layer is the path of the network's last layer.
-func WholeAmounts(target string, values int, layer string) Finding {
-	return Finding{Kind: "whole-amounts", Numbers: numbers{"values": float64(values)}.safe(), Names: map[string]string{"target": target, "layer": layer}}
-}
-
-// MissingValues names the columns of a table that lack values. told: an input beside the column says so; else no training row lacks
-// the value, so that there is no such input.
-func MissingValues(names []string, told bool) Finding {
-	if told {
-		return ofColumns("missing-values", names)
-	}
-	return ofColumns("missing-elsewhere", names)
-}
-
-func ofColumns(kind string, names []string) Finding {
-	return Finding{Kind: kind, Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": numeral.List(names)}}
-}
-
-// ZeroFeatures lists the constant features of arrays, counted from 0. The network sees them as 0 everywhere.
-func ZeroFeatures(features []int) Finding {
-	const few = 20
-	var names []string
-	for _, j := range features[:min(few, len(features))] {
-		names = append(names, fmt.Sprint(j))
-	}
-	if len(features) > few {
-		names = append(names, "…")
-	}
-	return Finding{Kind: "zero-features", Numbers: numbers{"count": float64(len(features))}.safe(), Names: map[string]string{"features": strings.Join(names, ", ")}}
-}
-
-// ChannelsLast says that a file of images probably has its channels last, but was read as channels × height × width.
-func ChannelsLast(file string, channels, height, width int) Finding {
-	return Finding{
-		Kind:    "channels-last",
-		Numbers: numbers{"channels": float64(channels), "height": float64(height), "width": float64(width)}.safe(),
-		Names:   map[string]string{"file": file},
-	}
-}
-
-// UnseenClasses names classes that validation and test examples have, so many of them, and no training example.
-func UnseenClasses(classes []string, examples int) Finding {
-	return Finding{
-		Kind: "unseen-classes", Numbers: numbers{"count": float64(len(classes)), "examples": float64(examples)}.safe(),
-		Names: map[string]string{"classes": numeral.List(classes)},
-	}
-}
-
-// RareClasses names classes of fewer than enough training examples, each with their number.
-func RareClasses(classes []string, enough int) Finding {
-	return Finding{
-		Kind: "rare-classes", Numbers: numbers{"count": float64(len(classes)), "enough": float64(enough)}.safe(),
-		Names: map[string]string{"classes": listed(classes)},
+func (f RowNumbers) words() words {
+	it := f.Columns.plural("it", "them")
+	return words{
+		look: warning | ofData | early, says: columns(f.Columns) + f.Columns.plural(" seems", " seem") + " to number the rows",
+		means: f.Columns.plural("it has", "they have") + " a different whole number in every row, and a number that says nothing of a new row misleads the network",
+		cure:  say("leave %s out (data.csv.drop: %s) or keep %s (data.csv.keep: %s)", it, f.Drop, it, f.Keep), help: helpData,
 	}
 }
 
 // IgnoredColumns names the columns of another file than the run's table that this table had not.
-func IgnoredColumns(file string, names []string) Finding {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
-	}
-	return Finding{
-		Kind: "ignored-columns", Numbers: numbers{"count": float64(len(names))}.safe(),
-		Names: map[string]string{"columns": listed(quoted), "file": file},
-	}
+type IgnoredColumns struct {
+	Columns Some
+	File    string
+}
+
+func (f IgnoredColumns) words() words {
+	return words{look: note | ofData, says: say("%s of %s %s", columns(f.Columns), f.File, f.Columns.plural("is ignored: the run's table had no such column",
+		"are ignored: the run's table had no such columns"))}
 }
 
 // ColumnsByPlace says that a file has no header, where the run's table had one.
-func ColumnsByPlace(file string) Finding {
-	return Finding{Kind: "columns-by-place", Names: map[string]string{"file": file}}
+type ColumnsByPlace struct{ File string }
+
+func (f ColumnsByPlace) words() words {
+	return words{look: note | ofData, says: say("the columns of %s are taken in the order of the run's table, since it has no header", f.File)}
 }
 
-// Unlearnt says in how many cells of a column a file has what no training row had, with an example or what they had instead.
-type Unlearnt struct {
-	Column string
-	Cells  int
-	Told   string
+// Unlearnt says in how many cells of a column a file of so many rows has what no training row had, with an example or what they had instead.
+func Unlearnt(column string, cells, rows int, told string) string {
+	return say("column %q in %v of %s (%s)", column, cells, numeral.Several(rows, "row"), told)
 }
 
-// UnknownWords names the columns of a file of so many rows that have words which no training row had.
-func UnknownWords(file string, rows int, columns []Unlearnt) Finding {
-	return unlearnt("unknown-words", file, rows, columns)
+// UnknownWords names the columns of a file that have words which no training row had.
+type UnknownWords struct {
+	Columns Some
+	File    string
 }
 
-// NoLongerConstant names the columns of a file of so many rows that have another value than the one of all training rows.
-func NoLongerConstant(file string, rows int, columns []Unlearnt) Finding {
-	return unlearnt("no-longer-constant", file, rows, columns)
+func (f UnknownWords) words() words {
+	return words{look: note | ofData, says: say("words of %s that no training row had are taken for no category: %s", f.File, f.Columns.Names)}
 }
 
-func unlearnt(kind, file string, rows int, columns []Unlearnt) Finding {
-	found := make([]string, len(columns))
-	for i, c := range columns {
-		found[i] = fmt.Sprintf("column %q in %s of %s (%s)", c.Column, numeral.Count(c.Cells), numeral.Several(rows, "row"), c.Told)
+// NoLongerConstant names the columns of a file that have another value than the one of all training rows.
+type NoLongerConstant struct {
+	Columns Some
+	File    string
+}
+
+func (f NoLongerConstant) words() words {
+	return words{look: note | ofData, says: say("the network cannot use values of %s in columns that were constant over the training rows: %s", f.File, f.Columns.Names)}
+}
+
+// WordColumns names the columns of a table that hold words, which became so many inputs of 0 and 1.
+type WordColumns struct {
+	Columns Some
+	Inputs  int
+}
+
+func (f WordColumns) words() words {
+	return words{look: note | ofData, says: say("%s, whose categories became %v %s of 0 and 1",
+		columns(f.Columns)+f.Columns.plural(" holds words", " hold words"), f.Inputs, plural(f.Inputs, "input", "inputs"))}
+}
+
+// UnlikeWords names the columns of words of a table that are nearly all different, and became so many inputs, where so many rows train.
+type UnlikeWords struct {
+	Columns      Some
+	Inputs, Rows int
+	Drop         string
+}
+
+func (f UnlikeWords) words() words {
+	return words{
+		look:  warning | ofData | early,
+		says:  say("the words of %s are nearly all different (%v inputs for %v rows)", columns(f.Columns), f.Inputs, f.Rows),
+		means: "a network learns little from a word that it hardly ever sees again",
+		cure:  say("leave %s out (data.csv.drop: %s) or write fewer categories", f.Columns.plural("it", "them"), f.Drop), help: helpData,
 	}
-	return Finding{
-		Kind: kind, Numbers: numbers{"count": float64(len(columns))}.safe(),
-		Names: map[string]string{"columns": listed(found), "file": file},
+}
+
+// UnitWords names the columns of words of a table that are numbers with a sign or a unit.
+type UnitWords struct {
+	Columns Some
+	Drop    string
+}
+
+func (f UnitWords) words() words {
+	return words{
+		look: warning | ofData | early, says: say("the words of %s are numbers with a sign or a unit", columns(f.Columns)),
+		means: "each is an input of 0 and 1, and their order is lost",
+		cure:  say("write the numbers alone, or leave %s out (data.csv.drop: %s)", f.Columns.plural("it", "them"), f.Drop), help: helpData,
 	}
 }
 
-// listed is a list of names for a sentence, of which the first are told.
-func listed(names []string) string {
-	const few = 10
-	told := names[:min(len(names), few)]
-	if more := len(names) - few; more > 0 {
-		told = append(slices.Clone(told), numeral.Count(more)+" more")
+// WholeAmounts says that a target that takes so many whole numbers is taken as an amount. Layer is the path of the network's last layer.
+type WholeAmounts struct {
+	Target string
+	Values int
+	Layer  string
+}
+
+func (f WholeAmounts) words() words {
+	return words{look: note | ofData | early, says: say("%s takes %v whole numbers, which are predicted as amounts. If they are classes, set "+
+		"model.likelihood=categorical and %s.dense=%s", f.Target, f.Values, f.Layer, strconv.Itoa(f.Values))}
+}
+
+// MissingValues names the columns of a table that lack values, with an input beside each that says so.
+type MissingValues struct{ Columns Some }
+
+// MissingElsewhere names those that have no such input, as no training row lacks the value.
+type MissingElsewhere struct{ Columns Some }
+
+func (f MissingValues) words() words {
+	return words{look: note | ofData, says: say("missing values of %s are filled with the training mean, or with no category; an extra 0/1 input marks them", columns(f.Columns))}
+}
+
+func (f MissingElsewhere) words() words {
+	return words{look: note | ofData, says: columns(f.Columns) + f.Columns.plural(" lacks", " lack") + " values only in rows that do not train: " +
+		"they are filled with the training mean, or with no category"}
+}
+
+// ZeroFeatures lists the constant features of arrays, counted from 0. The network sees them as 0 everywhere.
+type ZeroFeatures struct{ Features Some }
+
+// FirstFeatures lists the first of so many features.
+func FirstFeatures(features []int) Some {
+	const few = 20
+	var names []string
+	for _, j := range features[:min(few, len(features))] {
+		names = append(names, strconv.Itoa(j))
 	}
-	return numeral.List(told)
+	if len(features) > few {
+		names = append(names, "…")
+	}
+	return Some{len(features), strings.Join(names, ", ")}
+}
+
+func (f ZeroFeatures) words() words {
+	return words{look: note | ofData, says: f.Features.plural(
+		say("feature %s (from 0) is constant over the training examples: the network sees it as 0 everywhere", f.Features.Names),
+		say("%v features (from 0: %s) are constant over the training examples: the network sees them as 0 everywhere", f.Features.Count, f.Features.Names))}
+}
+
+// UnseenClasses names classes that validation and test examples have, so many of them, and no training example.
+type UnseenClasses struct {
+	Classes  Some
+	Examples int
+}
+
+func (f UnseenClasses) words() words {
+	return words{
+		look: warning | ofData | early,
+		says: say("no training example has %s, which %v validation and test %s", f.Classes.plural("class ", "the classes ")+f.Classes.Names,
+			f.Examples, plural(f.Examples, "example has", "examples have")),
+		means: "a network cannot learn " + f.Classes.plural("it", "them"), cure: "take another division (seed, data.split) or more examples", help: helpData,
+	}
+}
+
+// RareClasses names classes of fewer than enough training examples, each with their number.
+type RareClasses struct {
+	Classes Some
+	Enough  int
+}
+
+func (f RareClasses) words() words {
+	return words{
+		look: warning | ofData | early,
+		says: say(f.Classes.plural("the class %s has fewer than %v training examples", "the classes %s have fewer than %v training examples"),
+			f.Classes.Names, f.Enough),
+		means: say("a network learns little of %s, and the scores of %s rest on even fewer",
+			f.Classes.plural("it", "them"), f.Classes.plural("this class", "these classes")),
+		cure: "take more examples, or join rare classes", help: helpData,
+	}
+}
+
+// ChannelsLast says that a file of images probably has its channels last, but was read as channels × height × width.
+type ChannelsLast struct {
+	File                    string
+	Channels, Height, Width int
+}
+
+func (f ChannelsLast) words() words {
+	return words{
+		look: warning | ofData,
+		says: say("%staken as %v channels of %v×%v", either(f.File == "", "", f.File+": "), f.Channels, f.Height, f.Width),
+		cure: "if the channels are last, move them before you save the array: np.moveaxis(x, -1, 1)", help: helpData,
+	}
+}
+
+// NoThreshold says that a run keeps no threshold of the energy, because that of some of the validation examples is not finite.
+type NoThreshold struct{ Count, Examples int }
+
+func (f NoThreshold) words() words {
+	return words{
+		look: warning, says: say("no threshold of the energy was kept, as it is not finite for %v of %v validation examples", f.Count, f.Examples),
+		means: "members of the posterior overflow there", cure: "check the scale of the inputs, or take a smaller step", help: helpData,
+	}
+}
+
+// InitUnused says that model.init was given, but no particle begins there and the prior's mean is 0.
+type InitUnused struct{}
+
+func (InitUnused) words() words {
+	return words{
+		look: warning, says: "model.init was not used", means: "from s = 0.5 on, the anchored prior has mean 0",
+		cure: "take a smaller s, or leave model.init out", help: helpData,
+	}
 }

@@ -10,45 +10,103 @@ import (
 
 // Divergence counts such moves.
 type Divergence struct {
-	Moves, Of int     // of all moves
-	Aim       float64 // the acceptance that the step size is adapted to; 0: the step is fixed
-	Step      string  // the path of the step size
-	Short     bool    // of chains: they made too few moves to find their step
+	Moves, Of   int             // of all moves
+	Aim, Higher *numeral.Number // the acceptance that the step size is adapted to, and a higher one to try; nil: the step is fixed, or there is none
+	Step        string          // the path of the step size
+	Short       bool            `kept:"budget=short|enough"` // of chains: they made too few moves to find their step
 }
 
-// fewDiverge is the share of divergent moves up to which nothing need be done, where they were refused: a particle then stays where it
-// is, which the law of the moves allows for.
-const fewDiverge = 0.01
+// CountDivergence is a Divergence of so many moves of all. aim is 0 where the step is fixed.
+func CountDivergence(moves, of int, aim float64, step string) Divergence {
+	const rounding = 1e-9
+	higher := 1 - math.Ceil(float64(50*(1-aim))-rounding)/100 // half as many refusals, in hundredths
+	d := Divergence{Moves: moves, Of: of, Step: step}
+	if aim > 0 && higher > aim {
+		d.Aim, d.Higher = Known(aim), Known(higher)
+	}
+	return d
+}
 
-// Lost says that moves without an accept step diverged: their particles have no weight.
-func (d Divergence) Lost() Finding { return d.finding("divergent") }
+// Few reports whether so few moves diverged that nothing need be done, where they were refused: a particle then stays where it is, which
+// the law of the moves allows for.
+func (d Divergence) Few() bool { return float64(d.Moves) < 0.01*float64(d.Of) }
 
 // Refused says that proposals of a population diverged, and the particles stayed.
-func (d Divergence) Refused() Finding { return d.finding(d.often("divergent-refused")) }
-
-// OfChains says that trajectories of chains diverged after the warm-up.
-func (d Divergence) OfChains() Finding { return d.finding(d.often("chains-diverged")) }
-
-// often is the kind of many divergent moves, or that of few.
-func (d Divergence) often(kind string) string {
-	if float64(d.Moves) < fewDiverge*float64(d.Of) {
-		return kind + "-few"
+func (d Divergence) Refused() Kind {
+	if d.Few() {
+		return DivergentRefusedFew{d}
 	}
-	return kind
+	return DivergentRefused{d}
 }
 
-func (d Divergence) finding(kind string) Finding {
-	f := Finding{
-		Kind:    kind,
-		Numbers: numbers{"moves": float64(d.Moves), "of": float64(d.Of)}.safe(),
-		Names:   map[string]string{"step": d.Step, "budget": "enough"},
+// OfChains says that trajectories of chains diverged after the warm-up.
+func (d Divergence) OfChains() Kind {
+	if d.Few() {
+		return ChainsDivergedFew{d}
 	}
-	if d.Short {
-		f.Names["budget"] = "short"
+	return ChainsDiverged{d}
+}
+
+// shorter is what to take for fewer of them.
+func (d Divergence) shorter() string {
+	accept := ""
+	if d.Higher != nil && d.Aim != nil {
+		accept = say("a higher accept (%.2f; it was %.2f) or ", *d.Higher, *d.Aim)
 	}
-	const rounding = 1e-9
-	if higher := 1 - math.Ceil(float64(50*(1-d.Aim))-rounding)/100; d.Aim > 0 && higher > d.Aim { // half as many refusals, in hundredths
-		f.Numbers["aim"], f.Numbers["higher"] = numeral.Number(d.Aim), numeral.Number(higher)
+	return say("take %sa smaller step (%s)", accept, d.Step)
+}
+
+// Divergent says that moves without an accept step diverged: their particles have no weight.
+type Divergent struct{ Divergence }
+
+// DivergentRefused says that many proposals of a population diverged, and the particles stayed.
+type DivergentRefused struct{ Divergence }
+
+// DivergentRefusedFew says that few did.
+type DivergentRefusedFew struct{ Divergence }
+
+// ChainsDiverged says that many trajectories of chains diverged after the warm-up.
+type ChainsDiverged struct{ Divergence }
+
+// ChainsDivergedFew says that few did.
+type ChainsDivergedFew struct{ Divergence }
+
+func (f Divergent) words() words {
+	return words{
+		look: warning, says: say("%v %s had infinite or undefined energy and left no weight", f.Moves, plural(f.Moves, "move", "moves")),
+		means: "the step may be too large", cure: say("take a smaller step (%s)", f.Step), help: helpMoves,
 	}
-	return f
+}
+
+func (f DivergentRefused) words() words {
+	return words{
+		look: warning | page, says: DivergentRefusedFew(f).words().says, means: "the step may be too large", cure: f.shorter(), help: helpMoves,
+	}
+}
+
+func (f DivergentRefusedFew) words() words {
+	return words{
+		look:  note | page,
+		says:  say("%v of %v proposals had infinite or undefined energy and %s refused", f.Moves, f.Of, plural(f.Moves, "was", "were")),
+		means: "so few cost next to nothing",
+	}
+}
+
+func (f ChainsDiverged) words() words {
+	w := words{
+		look:  warning,
+		says:  say("%v of %v %s of the second half diverged", f.Moves, f.Of, plural(f.Of, "trajectory", "trajectories")),
+		means: "parts of the posterior are too narrow for this step size, and the chains may miss them", cure: f.shorter(), help: helpMoves,
+	}
+	if f.Short {
+		w.means, w.cure = "so few trajectories find no step size that suits", "take more epochs first"
+	}
+	return w
+}
+
+func (f ChainsDivergedFew) words() words {
+	return words{
+		look: note | page, says: say("%v of %v trajectories of the second half diverged", f.Moves, f.Of),
+		means: "so few say little against the chains. From one in a hundred on, the chains may miss narrow parts of the posterior",
+	}
 }

@@ -2,33 +2,76 @@ package finding
 
 // Findings about filters.
 
-// FewDraws says that the samples of some scans are worth few independent draws; least is the smallest number of draws.
-func FewDraws(some, scans int, least, enough float64) Finding {
-	return Finding{Kind: KindFewDraws, Numbers: numbers{"some": float64(some), "scans": float64(scans), "least": least, "enough": enough}.safe()}
+// FewDraws says that the samples of some scans are worth few independent draws.
+type FewDraws struct {
+	Some, Scans   int
+	Least, Enough float64 // the smallest number of draws, and what is enough
+}
+
+func (f FewDraws) words() words {
+	return words{
+		look:  warning,
+		says:  say("in %v of %v scans the samples are worth fewer than %.0f independent draws (%.1f in the worst)", f.Some, f.Scans, f.Enough, f.Least),
+		means: "there the means and spreads are rough",
+		cure:  "take more particles or, for smcmc, a longer burn and refine: walk", help: helpFilters,
+	}
 }
 
 // LoneAncestor says that the filter of some scans comes from one particle of the scan before.
-func LoneAncestor(some, scans int) Finding {
-	return Finding{Kind: "lone-ancestor", Numbers: numbers{"some": float64(some), "scans": float64(scans)}.safe()}
+type LoneAncestor struct{ Some, Scans int }
+
+func (f LoneAncestor) words() words {
+	return words{
+		look: warning, says: say("in %v of %v scans all samples come from one particle of the scan before", f.Some, f.Scans),
+		means: "coordinates that the measurements do not show, such as velocities, then seem too certain",
+		cure:  "for smcmc take index: exact or uniform; for particle filters, more particles", help: helpFilters,
+	}
 }
 
-// FiltersApart says that in some scans the chains of several filters are in different places; worst is the largest R-hat, which is
-// above limit.
-func FiltersApart(some, scans int, worst, limit float64) Finding {
-	return Finding{Kind: "filters-apart", Numbers: numbers{"some": float64(some), "scans": float64(scans), "worst": worst, "limit": limit}.safe()}
+// FiltersApart says that in some scans the chains of several filters are in different places.
+type FiltersApart struct {
+	Some, Scans  int
+	Worst, Limit float64 // the largest R-hat, which is above the limit
+}
+
+func (f FiltersApart) words() words {
+	return words{
+		look: warning,
+		says: say("in %v of %v scans the chains end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
+		means: "each stays in one of several modes, has not left its start, or has too few particles (fewer filters, method.smcmc.repeat, have more), " +
+			"so that the shares of the modes are unknown",
+		cure: "take joint: prior, more particles, a longer burn, or method: bootstrap", help: helpFilters,
+	}
 }
 
 // SmallFilters says that each of several filters of smcmc has fewer particles than enough.
-func SmallFilters(filters, each, enough int) Finding {
-	return Finding{Kind: "small-filters", Numbers: numbers{"filters": float64(filters), "each": float64(each), "enough": float64(enough)}.safe()}
+type SmallFilters struct{ Filters, Each, Enough int }
+
+func (f SmallFilters) words() words {
+	return words{
+		look:  warning,
+		says:  say("each of the %v filters of smcmc has %v %s, fewer than %v", f.Filters, f.Each, plural(f.Each, "particle", "particles"), f.Enough),
+		means: "errors that all filters share are then larger than mcse shows",
+		cure:  "take fewer filters (method.smcmc.repeat) or more particles (method.smcmc.particles)", help: helpErrors,
+	}
 }
 
 // ErrorsUnknown says that in some scans the Monte Carlo error of a mean is unknown.
-func ErrorsUnknown(some, scans int) Finding {
-	return Finding{Kind: "errors-unknown", Numbers: numbers{"some": float64(some), "scans": float64(scans)}.safe()}
+type ErrorsUnknown struct{ Some, Scans int }
+
+func (f ErrorsUnknown) words() words {
+	return words{
+		look: note, says: say("in %v of %v scans the Monte Carlo error of a mean is unknown (mcse: NaN)", f.Some, f.Scans),
+		means: "a coordinate never moved, or four particles or fewer carry the error", cure: "take more particles", help: helpErrors,
+	}
 }
 
-// ScansLeftOut says that some scans could not be used.
-func ScansLeftOut(n int) Finding {
-	return Finding{Kind: "scans-left-out", Numbers: numbers{"count": float64(n)}.safe()}
+// ScansLeftOut counts scans that could not be used.
+type ScansLeftOut struct{ Count int }
+
+func (f ScansLeftOut) words() words {
+	return words{
+		look: warning, says: say("%v %s left out", f.Count, plural(f.Count, "scan could not be used and was", "scans could not be used and were")),
+		cure: "look for " + plural(f.Count, "its error", "their errors") + " in what the command wrote while it ran", help: helpFilters,
+	}
 }

@@ -1,16 +1,22 @@
 package finding
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/starling-smc/starling/internal/numeral"
 )
@@ -18,76 +24,86 @@ import (
 var update = flag.Bool("update", false, "write testdata/words.txt anew")
 
 // all has every kind, and those whose words depend on numbers more than once.
-func all() []Finding {
+func all() (fs []Finding) {
 	one := Population{Islands: 1, Particles: 10, Iterations: 200, Single: 200, Resampled: 180, ESS: 1.25, LogWeightVar: 3204.5}
 	many := one
 	many.Islands, many.Particles, many.Iterations = 8, 1200, 1600
 	epochs, lines, once := many, one, one
 	epochs.Lines, lines.Lines, once.Resampled = Epochs, Lines, 1
-	fs := []Finding{Optimiser(one), Optimiser(many), Optimiser(epochs), Merged(one), Merged(many), Merged(lines), Merged(once), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoEvidenceByFresh("ctr", []string{"tempering", "full"}), NoFixedModel(), SVGDSpread()}
-	for _, target := range []Target{EveryTarget, LastTarget, PartialTarget} {
-		for _, trust := range []Trust{Estimate, OneDraw, NoTrust, Unmoved} {
-			fs = append(fs, Evidence(target, trust, target == PartialTarget))
-		}
-	}
 	const hmc, pcn, moves = "method.mcmc.move.hmc.step", "method.smc.move.pcn.step", "method.smc.move.pcn.mutations"
-	return append(fs,
-		ChainsEnd(8, -1160.31, -121.94, 0.6, 0.894), ChainsEnd(1, -428.61, -428.61, 0.6312, 0.6312),
-		BiasedChainsEnd(8, -290.9, -147.3), BiasedChainsEnd(1, -428.61, -428.61), Biased("SGHMC (batches of 100 examples)", "method.mcmc.move.sghmc.step"),
-		ChainsStuck([]int{2}, 0.04, hmc, true), ChainsStuck([]int{0, 3}, 0, hmc, false),
-		ChainsStill([]int{1}, 0.001, hmc), ChainsStill([]int{1, 3}, 0.001, hmc),
-		Divergence{Moves: 1, Of: 1, Aim: 0.9, Step: hmc, Short: true}.OfChains(), Divergence{Moves: 12, Of: 400, Aim: 0.75, Step: hmc}.OfChains(), Divergence{Moves: 12, Of: 400, Step: hmc}.OfChains(), Divergence{Moves: 3, Of: 400, Step: hmc}.OfChains(),
-		FewTrajectories(Budget{Chains: 4, Few: 4, Epochs: 200, Trajectories: 2, Leapfrogs: 80, Enough: 20, Need: 1600, Field: "method.mcmc.epochs"}),
-		FewTrajectories(Budget{Chains: 1, Few: 1, Epochs: 12, Trajectories: 12, Leapfrogs: 1, Enough: 20, Need: 20, Field: "method.mcmc.epochs"}),
-		FewTrajectories(Budget{Chains: 8, Few: 3, Epochs: 800, Trajectories: 1, Leapfrogs: 423.4, Enough: 20, Need: 8468, Field: "method.mcmc.epochs"}),
-		FewTrajectories(Budget{Chains: 8, Few: 8, Epochs: 500, Trajectories: 11, Leapfrogs: 43, Least: true, Enough: 20, Need: 860, Field: "method.mcmc.epochs"}),
-		AsIs(), SWAGSpread(0.0049), SWAGSpread(1.1), Finding{Kind: "swag-spread"}, SWAGSpread(0.083), SWAGSpread(2.4), SWAGSpread(math.Inf(1)), MeanField(), ELBOUnsettled(12.69, 0.213, 100), ELBOUnsettled(-3.2, 0.4, 5000), ChosenByValidation("method.vi.keep", "validation"), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(), Stopped(1, 1, 31, 31, 50, 10), Stopped(2, 3, 31, 44, 50, 1), Exploded(1, 1, 198.57, 1.5015, 1.0986, "method.smc.move.epoch.step"), Exploded(2, 3, 4.25, 1.53, 1.4189, "method.smc.move.leapfrog.step"),
-		ConstantColumns([]string{"age"}), ConstantColumns([]string{"number 3", "number 5"}),
-		EmptyColumns([]string{"age"}), EmptyColumns([]string{"age", "number 3"}), RowCounters([]string{"id"}, "[id]"), RowCounters([]string{"id", "number 2"}, "[id, \"2\"]"), IgnoredColumns("new.csv", []string{"day"}), IgnoredColumns("new.csv", slices.Repeat([]string{"day"}, 12)), ColumnsByPlace("new.csv"),
-		UnknownWords("new.csv", 1, []Unlearnt{{"city", 1, `the first: "Lima", line 2`}}), UnknownWords("new.csv", 1234, []Unlearnt{{"city", 1030, `the first: "Lima", line 2`}, {"size", 1, `the first: "XXL", line 17`}}),
-		NoLongerConstant("new.csv", 30, []Unlearnt{{"k", 12, "7 in training"}}),
-		WordColumns([]string{"colour"}, 3), WordColumns([]string{"colour", "size"}, 1),
-		RowNumbers([]string{"id"}, "[note, id]", "[id]"), RowNumbers([]string{"id", "order"}, "[id, order]", "[id, order]"), UnlikeWords([]string{"name"}, "[name]", 90, 120), UnlikeWords([]string{"name", "note"}, "[name, note]", 190, 120), UnitWords([]string{"price"}, "[price]"), UnitWords([]string{"price", "number 3"}, `[price, "3"]`),
-		WholeAmounts("y", 4, "model.layers.4"), WholeAmounts("y", 1004, "model.layers.4"), MissingValues([]string{"age"}, true), MissingValues([]string{"age", "colour"}, true), MissingValues([]string{"age"}, false), MissingValues([]string{"age", "colour"}, false),
-		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), UnseenClasses([]string{"cedar"}, 1), UnseenClasses([]string{"3", "7"}, 12), RareClasses([]string{"cedar (3)"}, 5), RareClasses([]string{"3 (1)", "7 (4)"}, 5), RareClasses(slices.Repeat([]string{"c (1)"}, 12), 5), NoThreshold(1, 200), NoThreshold(3, 200), ChannelsLast("x.npy", 28, 28, 1),
-		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),
-		IslandsStill([]int{0}, 0.1, pcn), IslandsStill([]int{0, 2, 5}, 0.1, pcn),
-		MovesStuck(Stuck{Stages: 5, Of: 40, Islands: 8, Temperature: 0.000305, Acceptance: 0.3, Mutations: 50, Displacement: 0.31, Step: pcn, Moves: moves}),
-		MovesStuck(Stuck{Stages: 2, Of: 12, Islands: 1, Copies: 2, Temperature: 0.3, Acceptance: 0.3, Mutations: 50, Displacement: math.NaN(), Step: pcn, Moves: moves}),
-		MovesStuck(Stuck{Stages: 2, Of: 12, Islands: 1, Copies: 1, Temperature: 0.3, Acceptance: 0.3, Mutations: 50, Displacement: math.NaN(), Step: pcn, Moves: moves}),
-		MovesStuck(Stuck{Stages: 1, Of: 12, Islands: 1, Temperature: 0.3, Acceptance: 0.021, Mutations: 50, Displacement: 0.021, Refused: true, Step: pcn, Moves: moves}),
-		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Mutations: 1, Refused: true, Written: true, Step: pcn, Moves: moves, Failed: true}),
-		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 1, Mutations: 50, Written: true, Step: pcn, Moves: moves, Failed: true}),
-		ScaleKept(1, 12, 1), ScaleKept(30, 96, 8),
-		Divergence{Moves: 1, Of: 8, Step: pcn}.Lost(), Divergence{Moves: 1234, Of: 2000, Step: pcn}.Lost(), Divergence{Moves: 1, Of: 8, Aim: 0.9, Step: pcn}.Refused(), Divergence{Moves: 2, Of: 8, Step: pcn}.Refused(), Divergence{Moves: 1, Of: 800, Step: pcn}.Refused(), Divergence{Moves: 2, Of: 800, Step: pcn}.Refused(),
-		IslandsEnd(14, 14, 0.574, 0.574, false, Accepted), IslandsEnd(200, 200, 0.02, 0.1, true, Weighed), IslandsEnd(50, 50, 0.4, 0.6, true, Uncorrected), IslandsEnd(9, 12, 0.04, 0.4, true, Accepted), IslandsEnd(9, 9, math.NaN(), math.NaN(), true, Weighed),
-		Ancestors(3, 3, 10), Ancestors(2, 12, 1000), ChainsOutlying([]int{3}), ChainsOutlying([]int{1, 3}),
-		ChainsAgree(RHat{8, 1.004, 1.03, 1.004, 1.004, 1.01, 3164.2}), ChainsAgree(RHat{1, 1, 1.01, 0.98, 1.02, math.NaN(), math.NaN()}),
-		ChainsApart(RHat{8, 1.93, 3.41, 1.52, 2.36, 1.24, math.NaN()}), ChainsApart(RHat{8, math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.NaN(), math.NaN()}), ChainsApart(RHat{4, 10.28, 31.5, 10.28, 10.28, 8.1, 4.1}),
-		ChainsApart(RHat{1, 1.93, 3.41, 1.93, 1.93, 1.24, 4.6}),
-		ChainsUnsure(RHat{8, 1.08, 1.31, 0.97, 1.2, 1.02, math.NaN()}), ChainsUnsure(RHat{1, 1.08, 1.31, 1.08, 1.08, 1.6, math.NaN()}),
-		Unscored(1, 200), Unscored(3, 200), ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8", true), ChainsUntold(1, "no prediction is finite in all states and differs between them", false), ChainsUncompared(4, "a chain keeps 3 states, and R-hat needs 8", true, math.NaN()), ChainsUncompared(4, "a chain keeps 3 states, and R-hat needs 8", true, 4.2), ChainsUncompared(1, "no prediction is finite in all states and differs between them", false, math.Inf(1)), FewStates(31.6, 50),
-		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26), EvidenceWithin(-2031.26, 0.84, false), EvidenceWithin(-2031.26, 3.2, true), LadderBias(-0.62), LadderBias(0.13),
-		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
-		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), FiltersApart(3, 20, 5.24, 3), FiltersApart(1, 20, math.Inf(1), 3), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), SmallFilters(50, 20, 200), ErrorsUnknown(3, 20), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(Better{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}), EnsembleBetter(Better{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true}),
-		NoSkill(Class), NoSkill(Mean),
-		Underconfident(Confidence{7000, 0.893, 0.9491, false, 1000, false}), Underconfident(Confidence{7000, 0.893, 0.9491, false, 1000, true}),
-		Overconfident(Confidence{7000, 0.9491, 0.893, false, 1000, false}), Overconfident(Confidence{7000, 0.9491, 0.893, false, 1000, true}),
-		Overconfident(Confidence{7000, 0.9491, 0.893, true, 1000, true}), Miscalibrated(0.083, 0.0312, 199),
-		IntervalsNarrow(Coverage{0.712, 1200, 1000, false, "given"}), IntervalsNarrow(Coverage{0.712, 1200, 1000, true, "learned"}),
-		IntervalsNarrow(Coverage{0.712, 1200, 1000, true, "predicted"}),
-		IntervalsWide(Coverage{0.9815, 1200, 1000, false, "given"}), IntervalsWide(Coverage{0.9815, 1200, 1000, false, "predicted"}),
-		IntervalsWide(Coverage{0.9815, 1200, 1000, true, "given"}), IntervalsWide(Coverage{0.9815, 1200, 1000, true, "learned"}),
-		IntervalsWide(Coverage{0.9815, 1200, 1000, true, "predicted"}),
-		SingleAncestor(1, 1), SingleAncestor(3, 3), SingleAncestor(1, 3),
-	)
+	inf := math.Inf(1)
+	every, last, part := Estimated{Target: EveryTarget}, Estimated{Target: LastTarget}, Estimated{PartialTarget, true}
+	short := CountDivergence(1, 1, 0.9, hmc)
+	short.Short = true
+	stuck := Stuck{Stages: 5, Of: 40, Islands: 8, Temperature: 0.000305, Acceptance: 0.3, Mutations: 50, Displacement: Known(0.31), Step: pcn, Moves: moves}
+	copied := Stuck{Stages: 2, Of: 12, Islands: 1, Copies: 2, Temperature: 0.3, Acceptance: 0.3, Mutations: 50, Displacement: nil, Step: pcn, Moves: moves}
+	some := copied
+	some.Copies = 1
+	confidence := Confidence{Examples: 7000, Mean: 0.893, Accuracy: 0.9491, Once: 1000}
+	sure, learned := confidence, confidence
+	sure.Mean, sure.Accuracy, learned.Learned = sure.Accuracy, sure.Mean, true
+	surer := sure
+	surer.Learned = true
+	single := surer
+	single.Single = true
+	list := func(names ...string) Some { return List(names) }
+	for _, k := range []Kind{
+		Optimiser{one}, Optimiser{many}, Optimiser{epochs}, Merged{one}, Merged{many}, Merged{lines}, Merged{once}, NoEvidence{"map"}, NoPathOfTargets{"bootstrap"}, NoWeights{"SVGD"}, NoEvidenceByFresh{"ctr", "tempering and full"}, NoFixedModel{}, SVGD{},
+		Evidence{every}, EvidenceMerged{every}, EvidenceOptimised{every}, EvidenceUnmoved{every}, Evidence{last}, EvidenceMerged{last}, EvidenceOptimised{last}, EvidenceUnmoved{last}, Evidence{part}, EvidenceMerged{part}, EvidenceOptimised{part}, EvidenceUnmoved{part},
+		ChainsEnd{8, -1160.31, -121.94, Known(0.6), Known(0.894)}, ChainsEnd{1, -428.61, -428.61, Known(0.6312), Known(0.6312)},
+		ChainsEnd{8, -290.9, -147.3, nil, nil}, ChainsEnd{1, -428.61, -428.61, nil, nil}, Biased{"SGHMC (batches of 100 examples)", "method.mcmc.move.sghmc.step"},
+		ChainStuck{Numbered([]int{2}), 0.04, hmc, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true},
+		ChainsStill{Numbered([]int{1}), 0.001, hmc}, ChainsStill{Numbered([]int{1, 3}), 0.001, hmc},
+		short.OfChains(), CountDivergence(12, 400, 0.75, hmc).OfChains(), CountDivergence(12, 400, 0, hmc).OfChains(), CountDivergence(3, 400, 0, hmc).OfChains(),
+		FewTrajectories{Chains: 4, Few: 4, Epochs: 200, Trajectories: 2, Leapfrogs: 80, Enough: 20, Need: 1600, Field: "method.mcmc.epochs"},
+		FewTrajectories{Chains: 1, Few: 1, Epochs: 12, Trajectories: 12, Leapfrogs: 1, Enough: 20, Need: 20, Field: "method.mcmc.epochs"},
+		FewTrajectories{Chains: 8, Few: 3, Epochs: 800, Trajectories: 1, Leapfrogs: 423.4, Enough: 20, Need: 8468, Field: "method.mcmc.epochs"},
+		FewTrajectories{Chains: 8, Few: 8, Epochs: 500, Trajectories: 11, Leapfrogs: 43, Least: true, Enough: 20, Need: 860, Field: "method.mcmc.epochs"},
+		AsIs{}, OfSWAG(0.0049), OfSWAG(1.1), SWAGSpread{}, OfSWAG(0.083), OfSWAG(2.4), OfSWAG(inf), MeanField{}, ELBOUnsettled{12.69, 0.213, 100, 200, true}, ELBOUnsettled{3.2, 0.4, 5000, 10000, false}, ChosenByValidation{"method.vi.keep", "validation"}, Point{true}, Point{false}, BeganAtInit{}, BeganAtInitTempering{}, InitUnused{}, Stopped{1, 1, 31, 31, 50, 10}, Stopped{2, 3, 31, 44, 50, 1}, Exploded{1, 1, 198.57, 1.5015, 1.0986, "method.smc.move.epoch.step"}, Exploded{2, 3, 4.25, 1.53, 1.4189, "method.smc.move.leapfrog.step"},
+		ConstantColumns{list("age")}, ConstantColumns{Some{2, "number 3, number 5"}},
+		EmptyColumns{list("age")}, EmptyColumns{list("age", "number 3")}, RowCounters{list("id"), "[id]"}, RowCounters{list("id", "number 2"), "[id, \"2\"]"}, IgnoredColumns{FirstOf([]string{`"day"`}), "new.csv"}, IgnoredColumns{FirstOf(slices.Repeat([]string{`"day"`}, 12)), "new.csv"}, ColumnsByPlace{"new.csv"},
+		UnknownWords{list(Unlearnt("city", 1, 1, `the first: "Lima", line 2`)), "new.csv"}, UnknownWords{list(Unlearnt("city", 1030, 1234, `the first: "Lima", line 2`), Unlearnt("size", 1, 1234, `the first: "XXL", line 17`)), "new.csv"},
+		NoLongerConstant{list(Unlearnt("k", 12, 30, "7 in training")), "new.csv"},
+		WordColumns{list("colour"), 3}, WordColumns{list("colour", "size"), 1},
+		RowNumbers{list("id"), "[note, id]", "[id]"}, RowNumbers{list("id", "order"), "[id, order]", "[id, order]"}, UnlikeWords{list("name"), 90, 120, "[name]"}, UnlikeWords{list("name", "note"), 190, 120, "[name, note]"}, UnitWords{list("price"), "[price]"}, UnitWords{list("price", "number 3"), `[price, "3"]`},
+		WholeAmounts{"y", 4, "model.layers.4"}, WholeAmounts{"y", 1004, "model.layers.4"}, MissingValues{list("age")}, MissingValues{list("age", "colour")}, MissingElsewhere{list("age")}, MissingElsewhere{list("age", "colour")},
+		ZeroFeatures{FirstFeatures([]int{4})}, ZeroFeatures{FirstFeatures([]int{4, 9})}, ZeroFeatures{FirstFeatures(make([]int, 21))}, UnseenClasses{list("cedar"), 1}, UnseenClasses{list("3", "7"), 12}, RareClasses{list("cedar (3)"), 5}, RareClasses{list("3 (1)", "7 (4)"), 5}, RareClasses{FirstOf(slices.Repeat([]string{"c (1)"}, 12)), 5}, NoThreshold{1, 200}, NoThreshold{3, 200}, ChannelsLast{"x.npy", 28, 28, 1},
+		StoppedEarly{3, 0.03125}, IslandsStuck{Numbered([]int{0}), 0.1, pcn, false}, IslandsStuck{Numbered([]int{0, 2, 5}), 0.1, pcn, true},
+		IslandsStill{Numbered([]int{0}), 0.1, pcn}, IslandsStill{Numbered([]int{0, 2, 5}), 0.1, pcn},
+		MovesStuck{stuck}, MovesStuck{copied}, MovesStuck{some},
+		MovesStuck{Stuck{Stages: 1, Of: 12, Islands: 1, Temperature: 0.3, Acceptance: 0.021, Mutations: 50, Displacement: Known(0.021), Refused: true, Step: pcn, Moves: moves}},
+		SamplingFailed{Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Mutations: 1, Displacement: Known(0), Refused: true, Written: true, Step: pcn, Moves: moves}},
+		SamplingFailed{Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 1, Mutations: 50, Displacement: Known(0), Written: true, Step: pcn, Moves: moves}},
+		ScaleKept{1, 12, 1}, ScaleKept{30, 96, 8},
+		Divergent{CountDivergence(1, 8, 0, pcn)}, Divergent{CountDivergence(1234, 2000, 0, pcn)}, CountDivergence(1, 8, 0.9, pcn).Refused(), CountDivergence(2, 8, 0, pcn).Refused(), CountDivergence(1, 800, 0, pcn).Refused(), CountDivergence(2, 800, 0, pcn).Refused(),
+		IslandsEnd{14, 14, Known(0.574), Known(0.574), false, Accepted}, IslandsEnd{200, 200, Known(0.02), Known(0.1), true, Weighed}, IslandsEnd{50, 50, Known(0.4), Known(0.6), true, Uncorrected}, IslandsEnd{9, 12, Known(0.04), Known(0.4), true, Accepted}, IslandsEnd{9, 9, nil, nil, true, Alone},
+		Ancestors{3, 3, 10}, Ancestors{2, 12, 1000}, ChainsOutlying{Numbered([]int{3})}, ChainsOutlying{Numbered([]int{1, 3})},
+		ChainsAgree{RHat{8, 1.004, 1.03, nil, nil, Known(1.01), Known(3164.2)}}, ChainsAgree{RHat{1, 1, 1.01, Known(0.98), Known(1.02), nil, nil}},
+		ChainsApart{RHat{8, 1.93, 3.41, Known(1.52), Known(2.36), Known(1.24), nil}}, ChainsApart{RHat{8, inf, inf, nil, nil, nil, nil}}, ChainsApart{RHat{4, 10.28, 31.5, nil, nil, Known(8.1), Known(4.1)}},
+		ChainsApart{RHat{1, 1.93, 3.41, nil, nil, Known(1.24), Known(4.6)}},
+		ChainsUnsure{RHat{8, 1.08, 1.31, Known(0.97), Known(1.2), Known(1.02), nil}}, ChainsUnsure{RHat{1, 1.08, 1.31, nil, nil, Known(1.6), nil}},
+		Unscored{1, 200}, Unscored{3, 200}, ChainsUntold{8, "a chain keeps 1 state, and R-hat needs 8", true}, ChainsUntold{1, "no prediction is finite in all states and differs between them", false}, ChainsUncompared{4, "a chain keeps 3 states, and R-hat needs 8", true, nil}, ChainsUncompared{4, "a chain keeps 3 states, and R-hat needs 8", true, Known(4.2)}, ChainsUncompared{1, "no prediction is finite in all states and differs between them", false, Known(inf)}, FewStates{31.6, 50},
+		EvidenceAgrees{-2031.26, 0.52}, EvidenceScatters{-2031.26, 7.02, 1.18, 8}, EvidenceOfOne{-2031.26}, EvidenceWithin{-2031.26, 0.84}, EvidenceRough{-2031.26, 3.2}, LadderBias{0.62, false}, LadderBias{0.13, true},
+		UnevenWeights{80, 3.21}, DeadNetworks{1}, DeadNetworks{12},
+		FewDraws{3, 20, 8.2, 50}, FewDraws{1, 1, 8.2, 50}, LoneAncestor{1, 20}, FiltersApart{3, 20, 5.24, 3}, FiltersApart{1, 20, inf, 3}, OneBatch{500}, PriorOfDecay{48000, "0.01", "0.002083"}, SmallFilters{50, 20, 200}, ErrorsUnknown{3, 20}, ScansLeftOut{1}, ScansLeftOut{2}, OptimisedRuns{list("linear")}, OptimisedRuns{list("linear", "ctr")}, MergedRuns{list("linear", "ctr")}, UnmovedRuns{list("linear")}, UnmovedRuns{list("linear", "ctr")}, EnsembleBetter{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}, EnsembleBetter{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true},
+		NoSkill{true}, NoSkill{false},
+		Underconfident{confidence}, Underconfident{learned}, Overconfident{sure}, Overconfident{surer}, Overconfident{single}, Miscalibrated{0.083, 0.0312, 199},
+		IntervalsNarrow{Coverage{0.712, 1200, 1000, false, "given"}}, IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "learned"}},
+		IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "predicted"}},
+		IntervalsWide{Coverage{0.9815, 1200, 1000, false, "given"}}, IntervalsWide{Coverage{0.9815, 1200, 1000, false, "predicted"}},
+		IntervalsWide{Coverage{0.9815, 1200, 1000, true, "given"}}, IntervalsWide{Coverage{0.9815, 1200, 1000, true, "learned"}},
+		IntervalsWide{Coverage{0.9815, 1200, 1000, true, "predicted"}},
+		SingleAncestor{1, 1}, SingleAncestor{3, 3}, SingleAncestor{1, 3},
+	} {
+		fs = append(fs, Of(k))
+	}
+	return fs
 }
 
-// Every kind has a function that makes it, and words that a person has read: those of testdata/words.txt, which
-// go test ./internal/finding -update writes anew.
+// Every kind has words that a person has read, those of testdata/words.txt, and a form in which runs keep it, that of testdata/kept.txt: a
+// run of an older version is read by it. go test ./internal/finding -update writes both anew.
 func TestWords(t *testing.T) {
-	const file = "testdata/words.txt"
-	var b strings.Builder
+	var b, kept strings.Builder
 	made := map[string]bool{}
 	for _, f := range all() {
 		made[f.Kind] = true
@@ -111,23 +127,55 @@ func TestWords(t *testing.T) {
 		if f.Words() == f.raw() {
 			t.Errorf("%s has no words: %s", f.Kind, f.raw())
 		}
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&kept, "%s\n", text)
 	}
 	for kind := range kinds {
 		if !made[kind] {
-			t.Errorf("no function makes a %s", kind)
+			t.Errorf("all makes no %s: add one, or several if its words depend on its numbers", kind)
 		}
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+	for file, text := range map[string]string{"words.txt": b.String(), "kept.txt": kept.String()} {
+		file = "testdata/" + file
+		if *update {
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
+		if text != string(want) {
+			t.Errorf("%s has changed: read it, and run this test with -update\n%s", file, cmp.Diff(string(want), text))
+		}
 	}
-	want, err := os.ReadFile(file)
+}
+
+// TestEveryKindIsRead: every struct that has words is in the table by which runs are read.
+func TestEveryKindIsRead(t *testing.T) {
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.String() != string(want) {
-		t.Errorf("words have changed: read them, and run this test with -update\n%s", b.String())
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func \((?:\w+ )?(\w+)\) words\(\) words`).FindAllSubmatch(text, -1) {
+			if name := string(m[1]); kinds[spelled(name, '-')] == nil {
+				t.Errorf("%s: the finding %s is not in kinds (kinds.go), so that no run that kept it can be read", file, name)
+			}
+			found++
+		}
+	}
+	if found != len(kinds) {
+		t.Errorf("%d structs have words, and kinds has %d", found, len(kinds))
 	}
 }
 
@@ -155,7 +203,7 @@ func TestTwoLines(t *testing.T) {
 
 // All that findings say of a log evidence stands beside it.
 func TestBeside(t *testing.T) {
-	found := []Finding{AsIs(), Merged(Population{}), IslandsStill([]int{0}, 0.1, "")}
+	found := []Finding{Of(AsIs{}), Of(Merged{}), Of(IslandsStill{})}
 	if got, want := Beside(found), "rests on one draw of the start, not to be trusted: the particles hardly moved"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -174,13 +222,17 @@ func TestRoundTrip(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, f) || back.Words() != f.Words() {
 			t.Errorf("%s reads as %+v, %v", text, back, err)
 		}
+		if k, whole := f.read(); !whole || !reflect.DeepEqual(Of(k), f) {
+			t.Errorf("%s is kept again as %+v: do two fields have one key?", text, Of(k))
+		}
 	}
 	var back Finding
-	text, err := json.Marshal(ChainsEnd(2, math.NaN(), math.Inf(1), 0, 1))
+	text, err := json.Marshal(Of(ChainsEnd{2, math.NaN(), math.Inf(1), nil, new(numeral.Number(math.NaN()))}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &back); err != nil || !math.IsNaN(float64(back.Numbers["lowest"])) || !math.IsInf(float64(back.Numbers["highest"]), 1) {
+	if err := json.Unmarshal(text, &back); err != nil || !math.IsNaN(float64(back.Numbers["lowest"])) || !math.IsInf(float64(back.Numbers["highest"]), 1) ||
+		len(back.Numbers) != 4 || !math.IsNaN(float64(back.Numbers["most"])) {
 		t.Errorf("%s reads as %+v, %v", text, back, err)
 	}
 }
@@ -206,6 +258,32 @@ func TestUnknown(t *testing.T) {
 		}
 		if c.f.Sentence() == "" || c.f.Kind == "mood" && c.f.Warning() {
 			t.Errorf("%+v: %q, a warning: %v", c.f, c.f.Sentence(), c.f.Warning())
+		}
+	}
+}
+
+// TestEveryKindIsMade: some package makes a finding of each kind. Those whose kind depends on a number are made here.
+func TestEveryKindIsMade(t *testing.T) {
+	made := map[string]bool{}
+	literal := regexp.MustCompile(`\b([A-Z]\w+)\{[^}]|\bOf\(finding\.(\w+)\{\}`) // finding.Is(f, finding.AsIs{}) makes none
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "kinds.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if own := filepath.Dir(path) == "../../internal/finding"; own || bytes.Contains(text, []byte("internal/finding\"")) {
+			for _, m := range literal.FindAllSubmatch(text, -1) {
+				made[spelled(string(m[1])+string(m[2]), '-')] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, of := range kinds {
+		if !made[kind] {
+			t.Errorf("nothing makes a %s: append finding.Of(finding.%s{…}) where it is found, or take the kind out", kind, of.Name())
 		}
 	}
 }

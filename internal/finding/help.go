@@ -6,44 +6,10 @@ import (
 	"strings"
 )
 
-// help is a section of the docs that tells more of a finding. The sections are in the order in which to act: what comes first may be
-// the cause of what comes after it.
-type help int
-
-const (
-	noHelp             help = iota
-	helpData                // the network learns something else than was meant
-	helpMoves               // the states are no draws of the posterior
-	helpWeights             // few of the particles count
-	helpFilters             // the same, for filters
-	helpErrors              // the errors of a filter's means are not known
-	helpMixing              // chains or islands are no draws of one posterior
-	helpApproximations      // a Gaussian or a chosen state stands for the posterior
-	helpScores              // something simpler predicts better
-	helpCalibration         // the probabilities or intervals are not right
-	helpEvidence            // the log evidence is rough
-)
-
-const choosing, filters = "docs/choosing.md", "docs/filtering.md"
-
-// helps are the pages and titles of the sections.
-var helps = [...]struct{ page, section string }{
-	helpData:           {choosing, "The data or the config"},
-	helpMoves:          {choosing, "Moves that do not move"},
-	helpWeights:        {choosing, "Weights that collapse"},
-	helpFilters:        {filters, "Which method"},
-	helpErrors:         {filters, "How large is the Monte Carlo error?"},
-	helpMixing:         {choosing, "Chains that do not mix"},
-	helpApproximations: {choosing, "Approximations of the posterior"},
-	helpScores:         {choosing, "Something simpler is better"},
-	helpCalibration:    {choosing, "Over- and under-confidence"},
-	helpEvidence:       {choosing, "Log evidence and validation NLL"},
-}
-
 // Help names the page and the section that tell more of a finding, as docs/choosing.md, “Chains that do not mix”; empty if there is
 // none.
 func (f Finding) Help() string {
-	h := helps[kinds[f.Kind].help]
+	h := helps[f.say().help]
 	if h.page == "" {
 		return ""
 	}
@@ -64,11 +30,11 @@ func First(found []Finding, most int) []Finding {
 	}
 	found = slices.Clone(found)
 	slices.SortStableFunc(found, func(f, g Finding) int {
-		return cmp.Or(cmp.Compare(urgency(f), urgency(g)), cmp.Compare(kinds[f.Kind].help, kinds[g.Kind].help))
+		return cmp.Or(cmp.Compare(urgency(f), urgency(g)), cmp.Compare(f.say().help, g.say().help))
 	})
 	var list []Finding
 	for _, f := range found {
-		told := slices.ContainsFunc(list, func(g Finding) bool { return kinds[g.Kind].help == kinds[f.Kind].help })
+		told := slices.ContainsFunc(list, func(g Finding) bool { return g.say().help == f.say().help })
 		if f.Cure() != "" && !told && len(list) < most {
 			list = append(list, f)
 		}
@@ -82,7 +48,7 @@ func More(found []Finding) string {
 	var pages []string
 	shown := slices.DeleteFunc(slices.Clone(found), Finding.PageOnly)
 	for _, f := range First(shown, len(shown)) {
-		h := helps[kinds[f.Kind].help]
+		h := helps[f.say().help]
 		if sections[h.page] == nil {
 			pages = append(pages, h.page)
 		}

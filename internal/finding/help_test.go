@@ -1,7 +1,6 @@
 package finding
 
 import (
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -35,11 +34,13 @@ func TestEveryWarningHasACure(t *testing.T) {
 // TestFirst: a failed run comes first, then causes before their consequences, then what only pages show; one finding of a section.
 func TestFirst(t *testing.T) {
 	const step = "method.mcmc.move.hmc.step"
-	r := RHat{8, 1.93, 3.41, 1.52, 2.36, math.NaN(), math.NaN()}
-	found := []Finding{
-		ChainsUnsure(r), SingleAncestor(3, 3), EvidenceScatters(-20, 7, 1.2, 8), Underconfident(Confidence{}), EnsembleBetter(Better{}), ChainsApart(r),
-		UnevenWeights(80, 3), AsIs(), ChainsStuck([]int{1}, 0.01, step, true), ChainsStill([]int{2}, 0.001, step), UnseenClasses([]string{"a"}, 1),
-		MovesStuck(Stuck{Failed: true}), ChainsUntold(3, "they are equal", false),
+	var found []Finding
+	for _, k := range []Kind{
+		ChainsUnsure{}, SingleAncestor{3, 3}, EvidenceScatters{-20, 7, 1.2, 8}, Underconfident{}, EnsembleBetter{}, ChainsApart{},
+		UnevenWeights{80, 3}, AsIs{}, ChainStuck{Step: step}, ChainsStill{Step: step}, UnseenClasses{},
+		SamplingFailed{}, ChainsUntold{3, "they are equal", false},
+	} {
+		found = append(found, Of(k))
 	}
 	const want = "sampling-failed unseen-classes uneven-weights chains-apart ensemble-better underconfident evidence-scatters"
 	var got []string
@@ -49,13 +50,13 @@ func TestFirst(t *testing.T) {
 	if said := strings.Join(got, " "); said != want {
 		t.Errorf("%s\nwant %s", said, want)
 	}
-	if two := First(found[:11], 2); len(two) != 2 || two[0].Kind != "unseen-classes" || two[1].Kind != KindChainsStuck {
+	if two := First(found[:11], 2); len(two) != 2 || two[0].Kind != "unseen-classes" || !Is(two[1], ChainStuck{}) {
 		t.Errorf("%v, want two, and the first of the chains", two)
 	}
 	if got, want := More(found[:6]), "what to do about it: docs/choosing.md, “Chains that do not mix”, “Something simpler is better”, “Over- and under-confidence”"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := More([]Finding{AsIs(), SingleAncestor(1, 1)}); got != "" {
+	if got := More([]Finding{Of(AsIs{}), Of(SingleAncestor{1, 1})}); got != "" {
 		t.Errorf("%q, where a terminal shows no warning", got)
 	}
 }

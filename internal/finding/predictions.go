@@ -2,75 +2,110 @@ package finding
 
 // Findings about predictions for examples that the networks did not learn from.
 
-// Better compares the posterior with the better one of the deep ensemble of the restarts and the best restart.
-type Better struct {
+// Unscored says that some of the examples have a loss that is infinite or no number.
+type Unscored struct{ Count, Examples int }
+
+func (f Unscored) words() words {
+	return words{
+		look: warning | ofPredictions, says: say("the NLL of %v of %v examples is not finite", f.Count, f.Examples),
+		means: "the posterior gives their targets the probability 0, or its networks overflow, so the NLL cannot be compared",
+		cure:  "look at their inputs and targets; if parameters are very large, take a smaller step or a narrower prior", help: helpCalibration,
+	}
+}
+
+// EnsembleBetter says that the better one of the deep ensemble of the restarts and the best restart has a better NLL than the posterior.
+type EnsembleBetter struct {
 	Restarts            int     // of the better one: 1 is the best restart alone
 	Ensemble, Posterior string  // NLLs, as they are shown elsewhere
 	By, SE              float64 // the mean difference of the losses of an example, and its standard error
 	Examples, Once      int     // chance makes such a difference less than once in so many times
-	Learned             bool    // the prior learns its widths
+	Learned             bool    `kept:"prior=learned|given?"` // the prior learns its widths
 }
 
-// Unscored says that some of the examples have a loss that is infinite or no number.
-func Unscored(n, examples int) Finding {
-	return Finding{Kind: KindUnscored, Numbers: numbers{"count": float64(n), "examples": float64(examples)}.safe()}
-}
-
-// EnsembleBetter says that the deep ensemble of the restarts has the better NLL; with one restart, that the best point estimate has.
-func EnsembleBetter(b Better) Finding {
-	return Finding{
-		Kind:    "ensemble-better",
-		Numbers: numbers{"restarts": float64(b.Restarts), "by": b.By, "se": b.SE, "examples": float64(b.Examples), "once": float64(b.Once)}.safe(),
-		Names:   map[string]string{"ensemble": b.Ensemble, "posterior": b.Posterior, "prior": prior(b.Learned)},
+func (f EnsembleBetter) words() words {
+	return words{
+		look: warning | ofPredictions,
+		says: say("%s is better than the posterior (NLL %s against %s)",
+			plural(f.Restarts, "the best MAP alone", say("the deep ensemble of the %v MAPs", f.Restarts)), f.Ensemble, f.Posterior),
+		means: say("it needs no sampling. On the %v test examples the difference is %.2g ± %.2g; %s. More epochs or particles may help too",
+			f.Examples, f.By, f.SE, chance(f.Once)),
+		cure: say("try %s, or take method: ensemble%s", either(f.Learned, "more units", widths), plural(f.Restarts, " or map", "")), help: helpScores,
 	}
 }
 
-// NoSkill says that the predictions are no better than a trivial guess: Class or Mean.
-func NoSkill(guess string) Finding {
-	return Finding{Kind: "no-skill", Names: map[string]string{"guess": guess}}
+// widths is the setting of a prior that learns its widths.
+const widths = "prior: {normal: {variance: learned}}"
+
+// NoSkill says that the predictions are no better than a trivial guess: the most frequent class or, for a regression, the mean of the targets.
+type NoSkill struct {
+	Class bool `kept:"guess=class|mean"`
 }
 
-// The trivial guesses: the most frequent class, and the mean of the targets.
-const (
-	Class = "class"
-	Mean  = "mean"
-)
+func (f NoSkill) words() words {
+	return words{
+		look:  warning | ofPredictions,
+		says:  "the posterior is not clearly better than always " + either(f.Class, "answering the most frequent class", "predicting the mean"),
+		means: "either the inputs do not tell the target, or the network did not learn. If method: map learns, the prior or the sampler is at fault",
+		cure:  "look at the columns with starling data show, and compare with method: map", help: helpData,
+	}
+}
 
 // Confidence compares the mean confidence with the accuracy.
 type Confidence struct {
-	Examples       int
-	Mean, Accuracy float64
-	Single         bool // the posterior is one network
-	Once           int  // chance makes such a difference less than once in so many times
-	Learned        bool // the prior learns its widths
+	Examples int
+	Mean     float64 `kept:"confidence"`
+	Accuracy float64
+	Single   bool `kept:"?"` // the posterior is one network
+	Once     int  // chance makes such a difference less than once in so many times
+	Learned  bool `kept:"prior=learned|given?"` // the prior learns its widths
 }
 
-func (c Confidence) of(kind string) Finding {
-	n := numbers{"examples": float64(c.Examples), "confidence": c.Mean, "accuracy": c.Accuracy, "once": float64(c.Once)}
-	if c.Single {
-		n["single"] = 1
-	}
-	return Finding{Kind: kind, Numbers: n.safe(), Names: map[string]string{"prior": prior(c.Learned)}}
+func (c Confidence) says() string {
+	return "(mean confidence " + percent(c.Mean, 1) + ", accuracy " + percent(c.Accuracy, 1) + ")"
 }
 
-// prior says whether a prior learns its widths, as findings keep it.
-func prior(learned bool) string {
-	if learned {
-		return "learned"
-	}
-	return "given"
-}
+func (c Confidence) means() string { return say("on %v examples %s", c.Examples, chance(c.Once)) }
 
 // Underconfident says that answers are more often right than their probabilities say.
-func Underconfident(c Confidence) Finding { return c.of(KindUnderconfident) }
+type Underconfident struct{ Confidence }
 
 // Overconfident says that answers are less often right than their probabilities say.
-func Overconfident(c Confidence) Finding { return c.of(KindOverconfident) }
+type Overconfident struct{ Confidence }
+
+func (f Underconfident) words() words {
+	w := words{
+		look: warning | ofPredictions, says: "the posterior is under-confident " + f.says(),
+		means: f.means() + ". A narrow prior keeps a network from being sure", cure: "take " + widths, help: helpCalibration,
+	}
+	if f.Learned {
+		w.means = f.means() + ". With a prior that learns its widths this happens if classes are easily told apart. " +
+			"On the tables that were measured, more units, layers or epochs did not help"
+		w.cure = "take method: ensemble if its NLL is better"
+	}
+	return w
+}
+
+func (f Overconfident) words() words {
+	cure := "take more chains or islands" + either(f.Learned, "", ", or "+widths)
+	return words{
+		look: warning | ofPredictions, says: "the posterior is over-confident " + f.says(), means: f.means(),
+		cure: either(f.Single, "take an ensemble in place of one network: method: mcmc or method: smc", cure), help: helpCalibration,
+	}
+}
 
 // Miscalibrated says that the calibration error is larger than that of a calibrated network in all of so many simulations, although
-// the mean confidence is right. chance is the largest of these.
-func Miscalibrated(ece, chance float64, draws int) Finding {
-	return Finding{Kind: KindMiscalibrated, Numbers: numbers{"ece": ece, "chance": chance, "draws": float64(draws)}.safe()}
+// the mean confidence is right. Chance is the largest of these.
+type Miscalibrated struct {
+	ECE, Chance float64
+	Draws       int
+}
+
+func (f Miscalibrated) words() words {
+	return words{
+		look: warning | ofPredictions, says: "the posterior is over-confident for some inputs and under-confident for others",
+		means: say("its calibration error is %.3f. A calibrated network has at most %.3f on as many examples, in all of %v simulations", f.ECE, f.Chance, f.Draws),
+		cure:  "look at the reliability diagram, and compare with another prior or network", help: helpCalibration,
+	}
 }
 
 // Coverage is the share of targets that lie in their 90 % intervals.
@@ -78,19 +113,39 @@ type Coverage struct {
 	Inside  float64 // the share
 	Targets int
 	Once    int    // chance makes such a difference from 90 % less than once in so many times
-	Learned bool   // the prior learns its widths
-	Noise   string // given, learned or predicted
+	Learned bool   `kept:"prior=learned|given?"` // the prior learns its widths
+	Noise   string `kept:"?"`                    // given, learned or predicted
 }
 
+func (c Coverage) says() string {
+	return "(90" + unit + " intervals hold " + percent(c.Inside, 1) + " of the targets)"
+}
+
+func (c Coverage) means() string { return say("on %v targets %s", c.Targets, chance(c.Once)) }
+
 // IntervalsNarrow says that too few targets lie in their intervals.
-func IntervalsNarrow(c Coverage) Finding { return c.of(KindNarrow) }
+type IntervalsNarrow struct{ Coverage }
 
 // IntervalsWide says that too many do.
-func IntervalsWide(c Coverage) Finding { return c.of(KindWide) }
+type IntervalsWide struct{ Coverage }
 
-func (c Coverage) of(kind string) Finding {
-	return Finding{
-		Kind: kind, Numbers: numbers{"inside": c.Inside, "targets": float64(c.Targets), "once": float64(c.Once)}.safe(),
-		Names: map[string]string{"prior": prior(c.Learned), "noise": c.Noise},
+func (f IntervalsNarrow) words() words {
+	cure := "take " + either(f.Noise == "learned", "", "sd: learned or ") + "sd: predicted for the noise, and more chains or islands"
+	return words{
+		look: warning | ofPredictions, says: "the intervals are too narrow " + f.says(), means: f.means(),
+		cure: either(f.Noise == "predicted", "take more chains or islands, and compare with sd: learned", cure), help: helpCalibration,
 	}
+}
+
+func (f IntervalsWide) words() words {
+	w := words{look: warning | ofPredictions, says: "the intervals are too wide " + f.says(), means: f.means(), help: helpCalibration}
+	switch {
+	case !f.Learned:
+		w.cure = "take " + widths + either(f.Noise == "given", ", and sd: learned for the noise", "")
+	case f.Noise == "given":
+		w.cure = "take sd: learned for the noise"
+	default:
+		w.cure = "compare with " + either(f.Noise == "predicted", "sd: learned", "sd: predicted") + " by the validation NLL"
+	}
+	return w
 }

@@ -65,7 +65,7 @@ func (d *Description) array(file packed.File, header arrays.Header) error {
 	}
 	if len(l.Shape) > 0 {
 		if shape := l.Shape[1:]; arrays.ChannelsLast(shape) {
-			sum.Note = finding.ChannelsLast("", shape[0], shape[1], shape[2]).Words()
+			sum.Note = finding.Of(finding.ChannelsLast{Channels: shape[0], Height: shape[1], Width: shape[2]}).Words()
 		}
 	}
 	d.Packed, d.Arrays = s.Packed, []ArraySummary{sum}

@@ -62,3 +62,26 @@ func TestMembersErrors(t *testing.T) {
 		t.Error("a function was written")
 	}
 }
+
+// FuzzMembers: no text makes Members panic, and the members of an object that reads are an object.
+func FuzzMembers(f *testing.F) {
+	for _, text := range []string{`{"a": 1, "b": {"c": [null]}}`, `{"a"}`, `{1: 2}`, `[`, `{"a": 1} {`, `{"\ud800": 1e999}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var names []string
+		var values []json.RawMessage
+		err := Members(text, func(name string, value *json.Decoder) error {
+			var raw json.RawMessage
+			err := value.Decode(&raw)
+			names, values = append(names, name), append(values, raw)
+			return err
+		})
+		if err != nil {
+			return
+		}
+		if raw, err := Object(len(names), func(i int) (string, any) { return names[i], values[i] }); err != nil || !json.Valid(raw) {
+			t.Errorf("%s became %s, %v", text, raw, err)
+		}
+	})
+}

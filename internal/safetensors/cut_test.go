@@ -221,3 +221,26 @@ func TestPieces(t *testing.T) {
 		}
 	}
 }
+
+// FuzzReadIndex: an index that reads names its files in order, each once, and joins none that lack its tensors.
+func FuzzReadIndex(f *testing.F) {
+	f.Add([]byte(`{"metadata":{},"weight_map":{"a":"x-00001-of-00002.safetensors","b":"x-00002-of-00002.safetensors"}}`))
+	f.Add([]byte(`{"weight_map":{"a":"x-00001-of-00001.safetensors"}}{}`))
+	f.Add([]byte(`{"weight_map":{}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		x, err := ReadIndex("x.safetensors", text)
+		if err != nil {
+			return
+		}
+		files := make([]*File, len(x.Files))
+		for i, name := range x.Files {
+			files[i] = new(File)
+			if name != pieceName("x.safetensors", i+1, len(x.Files)) {
+				t.Errorf("file %d of %d is %s", i+1, len(x.Files), name)
+			}
+		}
+		if _, err := x.Join(files); err == nil {
+			t.Error("files without tensors are joined")
+		}
+	})
+}

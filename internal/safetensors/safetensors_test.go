@@ -274,8 +274,8 @@ func TestEveryDtype(t *testing.T) {
 	}
 }
 
-// FuzzParse: no bytes make Parse panic or allocate more than their size justifies; what can be read can be written, and
-// reads back as the same tensors.
+// FuzzParse: no bytes make Parse panic or allocate more than their size justifies; Open refuses what Parse does; what can be read can be
+// written, and reads back as the same tensors.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/files/*")
 	if err != nil || len(files) == 0 {
@@ -290,6 +290,9 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		tensors, metadata, err := Parse(text)
+		if opened, also := Open(bytes.NewReader(text), int64(len(text))); (also == nil) != (err == nil) || also == nil && len(opened.Tensors) != len(tensors) {
+			t.Fatalf("Parse: %v, Open: %v", err, also)
+		}
 		if err != nil {
 			if tensors != nil || metadata != nil {
 				t.Fatalf("%d tensors beside the error %v", len(tensors), err)

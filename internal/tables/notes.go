@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/finding"
@@ -16,25 +17,29 @@ func (t *Table) Notes(file string, rows int) (notes []finding.Finding) {
 		return nil
 	}
 	if r.ignored != nil {
-		notes = append(notes, finding.IgnoredColumns(file, r.ignored))
+		quoted := make([]string, len(r.ignored))
+		for i, name := range r.ignored {
+			quoted[i] = strconv.Quote(name)
+		}
+		notes = append(notes, finding.Of(finding.IgnoredColumns{Columns: finding.FirstOf(quoted), File: file}))
 	}
 	if r.byPlace {
-		notes = append(notes, finding.ColumnsByPlace(file))
+		notes = append(notes, finding.Of(finding.ColumnsByPlace{File: file}))
 	}
-	var unknown, changed []finding.Unlearnt
+	var unknown, changed []string
 	for j := range t.Cols {
 		if w := r.words.columns[j]; w != nil && w.unknown > 0 {
-			unknown = append(unknown, finding.Unlearnt{Column: t.ColumnName(j), Cells: w.unknown, Told: fmt.Sprintf("the first: %s, line %d", w.first, w.line)})
+			unknown = append(unknown, finding.Unlearnt(t.ColumnName(j), w.unknown, rows, fmt.Sprintf("the first: %s, line %d", w.first, w.line)))
 		}
 		if k := r.constants[j]; k != nil && k.others > 0 {
-			changed = append(changed, finding.Unlearnt{Column: t.ColumnName(j), Cells: k.others, Told: cells.Clip(k.values[0]) + " in training"})
+			changed = append(changed, finding.Unlearnt(t.ColumnName(j), k.others, rows, cells.Clip(k.values[0])+" in training"))
 		}
 	}
 	if unknown != nil {
-		notes = append(notes, finding.UnknownWords(file, rows, unknown))
+		notes = append(notes, finding.Of(finding.UnknownWords{Columns: finding.FirstOf(unknown), File: file}))
 	}
 	if changed != nil {
-		notes = append(notes, finding.NoLongerConstant(file, rows, changed))
+		notes = append(notes, finding.Of(finding.NoLongerConstant{Columns: finding.FirstOf(changed), File: file}))
 	}
 	return notes
 }

@@ -1,0 +1,181 @@
+package finding
+
+// Findings about the log evidence of populations.
+
+// NoEvidence says that islands that start at point estimates give no evidence; Start is the value of the config's key start.
+type NoEvidence struct{ Start string }
+
+func (f NoEvidence) words() words {
+	return words{look: note | ofEvidence, says: say("no evidence: start %s leaves the weights of the first particles unknown", f.Start)}
+}
+
+// NoPathOfTargets says that a weighting gives no evidence; Weight is its name in a config.
+type NoPathOfTargets struct{ Weight string }
+
+func (f NoPathOfTargets) words() words {
+	return words{look: note | ofEvidence, says: say("no evidence: weight %s leaves out the change of target, so the weights follow no path of targets", f.Weight)}
+}
+
+// NoEvidenceByFresh says that a path of fresh batches gives no evidence; Path is its name in a config, Others lists those of the paths that
+// give one.
+type NoEvidenceByFresh struct {
+	Path   string
+	Others string `kept:"?"`
+}
+
+func (f NoEvidenceByFresh) words() words {
+	others := either(f.Others == "", "", say(". Paths %s have one", f.Others))
+	return words{look: note | ofEvidence, says: say("no evidence: path %s takes fresh batches, which make log Z far too low", f.Path) + others}
+}
+
+// NoWeights says that a method whose particles have no weights gives no evidence; Move is its title.
+type NoWeights struct{ Move string }
+
+func (f NoWeights) words() words {
+	return words{look: note | ofEvidence, says: say("no evidence: %s gives its particles no weights", f.Move)}
+}
+
+// NoFixedModel says that a model that is learned while the particles move has no evidence.
+type NoFixedModel struct{}
+
+func (NoFixedModel) words() words {
+	return words{
+		look: note | ofEvidence,
+		says: "no evidence: the layers that are not random change while the particles move, so the weights are of no one model",
+	}
+}
+
+// Target names the target distribution whose evidence is estimated.
+type Target string
+
+// The targets that a path of batches can end at.
+const (
+	EveryTarget   Target = "every-target"   // the model's: every target is the posterior
+	LastTarget    Target = "last-target"    // the model's: the last target is the posterior
+	PartialTarget Target = "partial-target" // not the model's: some examples have a power below 1, or 0
+)
+
+func (t Target) words() string {
+	switch t {
+	case EveryTarget:
+		return "the model's evidence, as every target is the posterior, with all examples"
+	case LastTarget:
+		return "the model's evidence, as the last target is the posterior, with all examples in full"
+	case PartialTarget:
+		return "the evidence of a last target that has not taken in all examples in full"
+	}
+	return "the evidence of " + string(t)
+}
+
+// Estimated is which evidence a log evidence estimates.
+type Estimated struct {
+	Target Target
+	Traced bool `kept:"place=trace|metrics"` // it is in the trace alone, not in the metrics
+}
+
+func (e Estimated) name() string { return "the log evidence" + either(e.Traced, " in the trace", "") }
+
+// Evidence says which evidence is estimated, by weights that show no problem.
+type Evidence struct{ Estimated }
+
+// EvidenceMerged is Evidence where all particles descend from one start.
+type EvidenceMerged struct{ Estimated }
+
+// EvidenceUnmoved is Evidence where the particles hardly moved.
+type EvidenceUnmoved struct{ Estimated }
+
+// EvidenceOptimised is Evidence where the run behaved as an optimiser.
+type EvidenceOptimised struct{ Estimated }
+
+func (f Evidence) words() words {
+	return words{look: note | ofEvidence, says: f.name() + " is an estimate of " + f.Target.words()}
+}
+
+func (f EvidenceMerged) words() words {
+	return words{
+		look: warning | ofEvidence, says: f.name() + " rests on one draw of the start", means: "it is an estimate of " + f.Target.words(),
+		cure: "take more islands before you compare log evidences", help: helpEvidence,
+	}
+}
+
+func (f EvidenceUnmoved) words() words {
+	return words{
+		look: warning | ofEvidence, says: f.name() + " is not to be trusted, as the particles hardly moved",
+		means: "it would be an estimate of " + f.Target.words(), cure: "mend the moves first", help: helpEvidence,
+	}
+}
+
+func (f EvidenceOptimised) words() words {
+	return words{
+		look: warning | ofEvidence, says: f.name() + " is no estimate, as the run behaved as an optimiser",
+		means: "a sampler's would be an estimate of " + f.Target.words(), cure: "do not compare it with others", help: helpEvidence,
+	}
+}
+
+// EvidenceAgrees gives the log evidence and its standard deviation over the islands, which is small.
+type EvidenceAgrees struct{ LogEvidence, SD float64 }
+
+func (f EvidenceAgrees) words() words {
+	return words{look: note | page, says: say("the log evidence is %.1f; those of the islands have a standard deviation of %.1f", f.LogEvidence, f.SD)}
+}
+
+// EvidenceScatters gives the same where the standard deviation is large. Effective is the number of effective islands under
+// weights by evidence.
+type EvidenceScatters struct {
+	LogEvidence, SD, Effective float64
+	Islands                    int
+}
+
+func (f EvidenceScatters) words() words {
+	return words{
+		look: warning | page,
+		says: say("the islands disagree about the log evidence, which is %.1f with a standard deviation of %.1f over the islands", f.LogEvidence, f.SD),
+		means: say("it decides between two models only if they differ by much more, and weighing the islands by it would leave %.1f of %v effective",
+			f.Effective, f.Islands),
+		cure: "take more particles or more moves in an iteration, or compare models by the validation NLL", help: helpEvidence,
+	}
+}
+
+// EvidenceOfOne gives the log evidence of a single island that cannot tell its error.
+type EvidenceOfOne struct{ LogEvidence float64 }
+
+func (f EvidenceOfOne) words() words {
+	return words{
+		look: note | page, says: say("the log evidence is %.1f; this one island cannot tell its error", f.LogEvidence),
+		cure: "take several islands: their scatter is the error", help: helpEvidence,
+	}
+}
+
+// EvidenceWithin gives the log evidence of a single island, and the standard deviation that it has over runs, as the families of its
+// particles tell it.
+type EvidenceWithin struct{ LogEvidence, SD float64 }
+
+// EvidenceRough is EvidenceWithin where the standard deviation is large.
+type EvidenceRough struct{ LogEvidence, SD float64 }
+
+func (f EvidenceWithin) words() words {
+	return words{
+		look: note | page, says: say("the log evidence is %.1f ± %.1f, an error that is estimated within the one island", f.LogEvidence, f.SD),
+	}
+}
+
+func (f EvidenceRough) words() words {
+	return words{
+		look: warning | page, says: EvidenceWithin(f).words().says, means: "it decides between two models only if they differ by much more",
+		cure: "take more particles, or several islands, or compare models by the validation NLL", help: helpEvidence,
+	}
+}
+
+// LadderBias gives by how much the adaptation of the ladder has moved the log evidence.
+type LadderBias struct {
+	By     float64 // without a sign
+	Raises bool    `kept:"side=raises|lowers"`
+}
+
+func (f LadderBias) words() words {
+	return words{
+		look: note | page,
+		says: say("the ladder adapts to the particles, which %s the log evidence by about %.1f", either(f.Raises, "raises", "lowers"), f.By),
+		cure: "take more particles, or pilot: true (method.smc.pilot), which lets a separate run choose the temperatures", help: helpEvidence,
+	}
+}

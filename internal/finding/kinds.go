@@ -1,0 +1,48 @@
+package finding
+
+import (
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// kinds are all kinds, by the names that runs keep. What a run has kept is read by them.
+var kinds = named(
+	Optimiser{}, Merged{}, SingleAncestor{}, Ancestors{}, IslandsEnd{}, UnevenWeights{}, DeadNetworks{}, Stopped{}, StoppedEarly{}, BeganAtInit{},
+	BeganAtInitTempering{}, OptimisedRuns{}, MergedRuns{},
+	NoEvidence{}, NoPathOfTargets{}, NoEvidenceByFresh{}, NoWeights{}, NoFixedModel{}, Evidence{}, EvidenceMerged{}, EvidenceUnmoved{},
+	EvidenceOptimised{}, EvidenceAgrees{}, EvidenceScatters{}, EvidenceOfOne{}, EvidenceWithin{}, EvidenceRough{}, LadderBias{},
+	ChainsEnd{}, ChainsOutlying{}, FewTrajectories{}, ChainsAgree{}, ChainsApart{}, ChainsUnsure{}, ChainsUntold{}, ChainsUncompared{}, FewStates{},
+	Biased{}, ChainStuck{}, ChainsStill{}, IslandsStuck{}, IslandsStill{}, MovesStuck{}, SamplingFailed{}, ScaleKept{}, Exploded{}, UnmovedRuns{},
+	Divergent{}, DivergentRefused{}, DivergentRefusedFew{}, ChainsDiverged{}, ChainsDivergedFew{},
+	ELBOUnsettled{}, SWAGSpread{}, SWAGNarrow{}, SWAGWide{}, SVGD{}, MeanField{}, ChosenByValidation{}, AsIs{}, Point{}, OneBatch{}, PriorOfDecay{},
+	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{},
+	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
+	WordColumns{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
+	NoThreshold{}, ChannelsLast{}, InitUnused{},
+	FewDraws{}, LoneAncestor{}, FiltersApart{}, SmallFilters{}, ErrorsUnknown{}, ScansLeftOut{},
+)
+
+// named are kinds by their names.
+func named(list ...Kind) map[string]reflect.Type {
+	all := make(map[string]reflect.Type, len(list))
+	for _, k := range list {
+		all[nameOf(k)] = reflect.TypeOf(k)
+	}
+	return all
+}
+
+func nameOf(k Kind) string { return spelled(reflect.TypeOf(k).Name(), '-') }
+
+// spelled is a Go name in small letters, with a mark between its words.
+func spelled(name string, mark rune) string {
+	var b strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		if i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
+			b.WriteRune(mark)
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
