@@ -20,7 +20,7 @@ type Metropolis struct {
 func (Metropolis) String() string { return "a Metropolis walk" }
 
 // Traits are the zero value: the step is fixed.
-func (Metropolis) Traits() Traits { return Traits{} }
+func (Metropolis) Traits() Traits { return Traits{Size: "sd"} }
 
 // Memory is nothing.
 func (Metropolis) Memory(int, int) (tuned, scratch int) { return 0, 0 }

@@ -53,10 +53,10 @@ var moveCases = map[string]moveCase{
 			Traits{Corrected: ByNothing, Needs: Needs{Momentum: true}, Blind: true, Subsample: 7, Alone: SGHMC{}.Traits().Alone}, [2]int{}, SGHMC{Batch: 7, Step: 0.1, Friction: 0.1}, SGHMC{Batch: 7, Step: 0.1},
 		},
 	},
-	"walk": {Walk{SD: 0.5}, Walk{SD: 0.1}, "a random walk", facts{Traits{Corrected: ByWeight, Blind: true}, [2]int{}, Walk{SD: 0.1}, Walk{SD: 0.1}}},
+	"walk": {Walk{SD: 0.5}, Walk{SD: 0.1}, "a random walk", facts{Traits{Corrected: ByWeight, Blind: true, Size: "sd"}, [2]int{}, Walk{SD: 0.1}, Walk{SD: 0.1}}},
 	"metropolis": {
 		Metropolis{SD: 0.7}, Metropolis{SD: 0.1}, "a Metropolis walk",
-		facts{Traits{}, [2]int{}, Metropolis{SD: 0.1}, Metropolis{SD: 0.1}},
+		facts{Traits{Size: "sd"}, [2]int{}, Metropolis{SD: 0.1}, Metropolis{SD: 0.1}},
 	},
 }
 

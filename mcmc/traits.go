@@ -43,6 +43,9 @@ type Traits struct {
 	// Aim is the acceptance that the step size is adapted to; 0: the step size is fixed.
 	Aim float64
 
+	// Size is the setting of the step size, which a config must give; empty: it is step, and can be left out.
+	Size string
+
 	// Subsample is the number of examples in the mini-batch for a trajectory's gradients; 0: the gradients are the target's.
 	Subsample int
 

@@ -1,9 +1,12 @@
 package mcmc
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/testkit"
@@ -146,6 +149,19 @@ func TestTraitsHold(t *testing.T) {
 		}
 		if least, most := slices.Min(took), slices.Max(took); !(parts && says.Corrected == ByWeight) && (most > says.Evaluations() || !says.Varies && least != says.Evaluations()) {
 			t.Errorf("%s says that it makes %d evaluations, and varies: %v; particles took %v", name, says.Evaluations(), says.Varies, took)
+		}
+	}
+}
+
+// TestMovesNameTheirSize: the setting of a move's size is one that a config has, since advice to change it names it.
+func TestMovesNameTheirSize(t *testing.T) {
+	for _, row := range Moves {
+		want, of := cmp.Or(row.Part.Traits().Size, "step"), reflect.TypeOf(row.Part)
+		if !slices.ContainsFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
+			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			return name == want
+		}) {
+			t.Errorf("%s names the setting %s, which it does not have", row.Name, want)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type Walk struct {
 func (Walk) String() string { return "a random walk" }
 
 // Traits say that the walk does not look where it is.
-func (Walk) Traits() Traits { return Traits{Corrected: ByWeight, Blind: true} }
+func (Walk) Traits() Traits { return Traits{Corrected: ByWeight, Blind: true, Size: "sd"} }
 
 // Memory is nothing.
 func (Walk) Memory(int, int) (tuned, scratch int) { return 0, 0 }

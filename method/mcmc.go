@@ -194,7 +194,7 @@ func (m MCMC) Needs() Needs {
 func (m MCMC) Sampling() *Sampling {
 	path := m.path()
 	return &Sampling{
-		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: "method.mcmc.move." + mcmc.Moves.Name(m.Move) + ".step",
+		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: stepOf("mcmc", m.Move),
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
 		chains: true, budget: m.Epochs, every: m.every(), words: m.words,
 	}

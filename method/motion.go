@@ -89,7 +89,7 @@ func (s *Sampling) motionFindings(trace []TraceLine) (found []finding.Finding) {
 			Stages: m.count, Of: len(trace), Islands: s.Islands, Copies: m.copies,
 			Temperature: m.first.Lambda, Acceptance: float64(m.first.Acceptance), Mutations: m.first.Mutations, Displacement: carried,
 			Refused: !(m.first.Acceptance >= smc.StuckBelow), Written: s.Move.Traits().Aim == 0,
-			Step: s.Step, Moves: strings.TrimSuffix(s.Step, "step") + "mutations",
+			Step: s.Step, Moves: s.Step[:strings.LastIndex(s.Step, ".")+1] + "mutations",
 		}
 		f := finding.Of(finding.MovesStuck{Stuck: stuck})
 		if m.failed {

@@ -1,6 +1,8 @@
 package method
 
 import (
+	"cmp"
+
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/smc"
@@ -48,4 +50,9 @@ func (s *Sampling) Chains() bool { return s.chains }
 // all islands. iteration counts epochs on a path in epochs (unit).
 type figures struct {
 	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
+}
+
+// stepOf is the path of a move's step size in a config.
+func stepOf(method string, move mcmc.Move) string {
+	return "method." + method + ".move." + mcmc.Moves.Name(move) + "." + cmp.Or(move.Traits().Size, "step")
 }

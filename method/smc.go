@@ -293,7 +293,7 @@ func (m SMC) comparable() bool {
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
+		Step: stepOf("smc", m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
 		at: "method.smc", every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }

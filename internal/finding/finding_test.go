@@ -74,6 +74,7 @@ func all() (fs []Finding) {
 		MovesStuck{Stuck{Stages: 1, Of: 12, Islands: 1, Temperature: 0.3, Acceptance: 0.021, Mutations: 50, Displacement: Known(0.021), Refused: true, Step: pcn, Moves: moves}},
 		SamplingFailed{Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Mutations: 1, Displacement: Known(0), Refused: true, Written: true, Step: pcn, Moves: moves}},
 		SamplingFailed{Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 1, Mutations: 50, Displacement: Known(0), Written: true, Step: pcn, Moves: moves}},
+		MovesStuck{Stuck{Stages: 2, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 0.9, Mutations: 50, Displacement: Known(0.1), Written: true, Step: "method.smc.move.metropolis.sd", Moves: moves}},
 		ScaleKept{1, 12, 1}, ScaleKept{30, 96, 8},
 		Divergent{CountDivergence(1, 8, 0, pcn)}, Divergent{CountDivergence(1234, 2000, 0, pcn)}, CountDivergence(1, 8, 0.9, pcn).Refused(), CountDivergence(2, 8, 0, pcn).Refused(), CountDivergence(1, 800, 0, pcn).Refused(), CountDivergence(2, 800, 0, pcn).Refused(),
 		IslandsEnd{14, 14, Known(0.574), Known(0.574), false, Accepted}, IslandsEnd{200, 200, Known(0.02), Known(0.1), true, Weighed}, IslandsEnd{50, 50, Known(0.4), Known(0.6), true, Uncorrected}, IslandsEnd{9, 12, Known(0.04), Known(0.4), true, Accepted}, IslandsEnd{9, 9, nil, nil, true, Alone},

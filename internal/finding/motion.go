@@ -1,6 +1,10 @@
 package finding
 
-import "github.com/starling-smc/starling/internal/numeral"
+import (
+	"strings"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
 
 // Findings about moves that did not move, or that are biased or too long. Step is the path of the step size in the config: the setting to
 // change.
@@ -29,7 +33,7 @@ func (f ChainStuck) words() words {
 		look: warning, says: say(f.Chains.plural("chain %s is stuck", "chains %s are stuck"), f.Chains.Names),
 		means: say(f.Chains.plural("it accepted %.2f of its moves in the second half, so its states are not draws of the posterior",
 			"they accepted at most %.2f of their moves in the second half, so their states are not draws of the posterior"), f.Acceptance),
-		cure: "take " + either(f.Adapted, "more epochs, or write "+step, step+", or leave it out"), help: helpMoves,
+		cure: "take " + either(f.Adapted, "more epochs, or write "+step, step+unlessNeeded(f.Step, ", or leave it out")), help: helpMoves,
 	}
 }
 
@@ -122,11 +126,11 @@ func (f MovesStuck) words() words {
 	cure := ""
 	switch {
 	case f.Refused && f.Written:
-		cure = say("take a smaller step (%s) or leave it out", f.Step)
+		cure = say("take a smaller step (%s)", f.Step) + unlessNeeded(f.Step, " or leave it out")
 	case f.Refused:
 		cure = say("take more moves in a stage (%s) or more particles", f.Moves)
 	case f.Written:
-		cure = say("take a larger step (%s) or leave it out, or more moves", f.Step)
+		cure = say("take a larger step (%s)", f.Step) + unlessNeeded(f.Step, " or leave it out,") + " or more moves"
 	default:
 		cure = say("take more or longer moves (%s), or more particles", f.Moves)
 	}
@@ -176,4 +180,10 @@ func (f UnmovedRuns) words() words {
 		means: f.Runs.plural("neither its posterior nor its log evidence is to be trusted", "neither their posteriors nor their log evidences are to be trusted"),
 		cure:  "look at the warnings of " + f.Runs.plural("this run", "these runs") + " first", help: helpMoves,
 	}
+}
+
+// unlessNeeded is advice to leave out a step size, whose path is given: empty for one of another name than step, such as the sd of a walk,
+// which a config must give.
+func unlessNeeded(path, advice string) string {
+	return either(strings.HasSuffix(path, ".step"), advice, "")
 }
