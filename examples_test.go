@@ -114,9 +114,7 @@ func TestExampleRegression(t *testing.T) {
 // TestExamplePartlyRandom: with a third of the epochs, the example's errors are about those of the literature's networks of one hidden
 // layer of 50 (TestConcrete), and nine in ten strengths lie in its intervals, whose widths differ from recipe to recipe.
 func TestExamplePartlyRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	testkit.Takes(t, 1)
 	result, run := openedRun(t, "examples/partly-random.yaml", "method.smc.path.constant.epochs=100", "method.smc.learn.adam.rate=0.005")
 	if m := result.Metrics; m.N != 103 || !(float64(*m.RMSE) <= 6) || !(float64(m.NLL) <= 3.1) || m.LogEvidence != nil {
 		t.Errorf("RMSE %v, NLL %v on %d, log evidence %v", *m.RMSE, m.NLL, m.N, m.LogEvidence)

@@ -97,20 +97,18 @@ func filterIn(ctx context.Context, dir string, s Filtering, o FilterOptions) (*F
 }
 
 // TestFilterRunsSameBytes makes every small run by all kernels and on 1, 2 and 7 threads: all files have the same bytes, without times.
+// The long test takes all pairs.
 func TestFilterRunsSameBytes(t *testing.T) {
+	long := testkit.Long(t, 1)
 	for name, text := range filterings {
 		t.Run(name, func(t *testing.T) {
 			want, from := "", ""
-			for _, kernel := range lanes.Kernels() {
+			for i, kernel := range lanes.Kernels() {
 				restore, err := lanes.SetKernel(kernel)
 				if err != nil {
 					t.Fatal(err)
 				}
-				counts := []int{1, 2, 7}
-				if testkit.Race && kernel != lanes.Kernels()[0] {
-					counts = counts[1:2]
-				}
-				for _, threads := range counts {
+				for _, threads := range threadsOf(i, long) {
 					dir := filepath.Join(t.TempDir(), "run")
 					if _, err := filterIn(t.Context(), dir, filteringOf(t, text), FilterOptions{Options: Options{Threads: threads}}); err != nil {
 						t.Fatal(err)

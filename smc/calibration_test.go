@@ -22,7 +22,8 @@ type simulated struct {
 	prior   normal
 	observe func(theta []float64, stream *rng.Stream) mcmc.Model // at given parameters, other data
 	predict []func(theta []float64) float64
-	number  int // of replicates
+	usual   int // replicates
+	long    int // those of the long test
 }
 
 // ranked is L, the number of draws among which a rank is found.
@@ -100,7 +101,8 @@ func calibrated(t *testing.T) map[string]simulated {
 				return logistic(x, y)
 			},
 			predict: []func([]float64) float64{line([]float64{1, 1, 0}), line([]float64{1, -1, 2})},
-			number:  600,
+			usual:   150,
+			long:    600,
 		},
 		"linear": {
 			prior: normal{d: 20, sd: 1},
@@ -112,7 +114,8 @@ func calibrated(t *testing.T) map[string]simulated {
 				return regression(wide, y, 1, 1)
 			},
 			predict: []func([]float64) float64{line(wide[0]), func(theta []float64) float64 { return theta[7] }},
-			number:  200,
+			usual:   100,
+			long:    200,
 		},
 		"network": {
 			prior: normal{d: 7, sd: 1},
@@ -128,7 +131,8 @@ func calibrated(t *testing.T) map[string]simulated {
 				return model
 			},
 			predict: []func([]float64) float64{output(-1), output(3)},
-			number:  300,
+			usual:   75,
+			long:    300,
 		},
 	}
 }
@@ -153,22 +157,22 @@ func (m simulated) quantities(t *testing.T, model mcmc.Model, theta []float64) [
 
 // The ranks of every quantity, model and sampler are uniform. A right sampler fails once in 10⁶ runs of the whole test
 // (notUniform), if its draws are independent. A share of the ranks that is wrong by 6.1 standard deviations is found: for 600
-// replicates .075 at a share of .1, and .125 at the middle; for 300 .106 and .176. The usual test has a quarter of the replicates, and finds
-// twice these errors. A sampler whose moves are right but do not reach the posterior fails here, and not where chains start from exact
+// replicates .075 at a share of .1, and .125 at the middle; for 300 .106 and .176. The usual test has a quarter of the replicates, or half
+// of the linear model's, and finds twice or 1.4 times these errors. A sampler whose moves are right but do not reach the posterior fails here, and not where chains start from exact
 // draws.
 func TestCalibration(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the whole test looks at samplers of one thread, whose bits are the same everywhere")
 	}
-	models, samplers, share := calibrated(t), posteriors(), 4
-	if testkit.Long(t, 1) {
-		share = 1
-	}
+	models, samplers, long := calibrated(t), posteriors(), testkit.Long(t, 1)
 	for name, m := range models {
 		for title, sampler := range samplers {
 			t.Run(name+"/"+title, func(t *testing.T) {
 				t.Parallel()
-				number := m.number / share
+				number := m.usual
+				if long {
+					number = m.long
+				}
 				ranks := make([][]int, 1+len(m.predict))
 				truth := make([]float64, m.prior.d)
 				for i := range number {
