@@ -31,10 +31,10 @@ func TestLadderBiasLeavesOutOneByOne(t *testing.T) {
 	for _, path := range []Tempering{{}, {ESS: 0.8}} {
 		for _, j := range []int{10, 60} {
 			logw, ll := draws(rng.Key{Seed: 3, Particle: j}.Stream(), j, 12)
-			for i := range logw { // uneven, and one is dead, of likelihood 0
+			for i := range logw { // uneven, one is dead, and another one has the likelihood 0
 				logw[i] = 0.1 * float64(i%3)
 			}
-			logw[4], ll[4] = math.Inf(-1), math.Inf(-1)
+			logw[4], ll[4], ll[7] = math.Inf(-1), map[int]float64{10: math.Inf(-1), 60: 1e6}[j], math.Inf(-1)
 			norm := logSumExp(logw)
 			for i := range logw {
 				logw[i] -= norm
