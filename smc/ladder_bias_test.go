@@ -31,16 +31,15 @@ func TestLadderBiasLeavesOutOneByOne(t *testing.T) {
 	for _, path := range []Tempering{{}, {ESS: 0.8}} {
 		for _, j := range []int{10, 60} {
 			logw, ll := draws(rng.Key{Seed: 3, Particle: j}.Stream(), j, 12)
-			for i := range logw { // uneven, and one is dead, of likelihood 0
+			for i := range logw { // uneven, one is dead, and another one has the likelihood 0
 				logw[i] = 0.1 * float64(i%3)
 			}
-			logw[4], ll[4] = math.Inf(-1), math.Inf(-1)
+			logw[4], ll[4], ll[7] = math.Inf(-1), map[int]float64{10: math.Inf(-1), 60: 1e6}[j], math.Inf(-1)
 			norm := logSumExp(logw)
 			for i := range logw {
 				logw[i] -= norm
 			}
-			const longest = 100
-			h, err := path.next(0, longest, logw, ll)
+			h, err := path.next(0, 100, logw, ll)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,28 +50,30 @@ func TestLadderBiasLeavesOutOneByOne(t *testing.T) {
 				}
 				return logSumExp(all)
 			}
-			mean := 0.0
-			for i := range ll {
-				if math.IsInf(logw[i], -1) {
-					continue
-				}
-				var w1, l1 []float64
-				for k := range ll {
-					if k != i && !math.IsInf(logw[k], -1) {
-						w1, l1 = append(w1, logw[k]-math.Log(1-math.Exp(logw[i]))), append(l1, ll[k])
+			for _, longest := range []float64{100, 1.002 * h} { // the others would go beyond the second
+				mean := 0.0
+				for i := range ll {
+					if math.IsInf(logw[i], -1) {
+						continue
 					}
+					var w1, l1 []float64
+					for k := range ll {
+						if k != i && !math.IsInf(logw[k], -1) {
+							w1, l1 = append(w1, logw[k]-math.Log(1-math.Exp(logw[i]))), append(l1, ll[k])
+						}
+					}
+					other, err := path.next(0, longest, w1, l1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					mean += math.Exp(logw[i] + other*ll[i] - logMean(other))
 				}
-				other, err := path.next(0, longest, w1, l1)
-				if err != nil {
-					t.Fatal(err)
+				want, got := -math.Log(mean), path.stepBias(h, longest, logw, ll)
+				if !golden.Near(got, want, 0.02, 1e-4) {
+					t.Errorf("%v, %d particles, steps of at most %.4g: bias %v, want %v", path, j, longest, got, want)
 				}
-				mean += math.Exp(logw[i] + other*ll[i] - logMean(other))
+				t.Logf("%v, %d particles, steps of at most %.4g: bias %v, want %v", path, j, longest, got, want)
 			}
-			want, got := -math.Log(mean), path.stepBias(h, longest, logw, ll)
-			if !golden.Near(got, want, 0.02, 1e-4) {
-				t.Errorf("%v, %d particles: bias %v, want %v", path, j, got, want)
-			}
-			t.Logf("%v, %d particles: bias %v, want %v", path, j, got, want)
 		}
 	}
 }
