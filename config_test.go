@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,8 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/tools/txtar"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -119,48 +120,44 @@ func TestWholeSet(t *testing.T) {
 	}
 }
 
-// TestConfigs compares testdata/config/*.yaml with what they should give: *.want holds the resolved config, or the
-// error. A first line "# --set a=b --set c=d" gives arguments. -update writes the files anew. {move names} in an error stands for
-// what the program says of the table of moves, so that a new move leaves the files as they are (placeholders).
+// TestConfigs compares the configs of testdata/config/*.txtar with what they should give: NAME.want, after NAME.yaml, holds the resolved
+// config, or the error. A first line "# --set a=b --set c=d" gives arguments. -update writes the archives anew. {move names} in an error
+// stands for what the program says of the table of moves, so that a new move leaves the archives as they are (placeholders).
 func TestConfigs(t *testing.T) {
-	files, err := filepath.Glob("testdata/config/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no configs", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var sets []string
-		first, _, _ := strings.Cut(string(text), "\n")
-		for _, arg := range strings.Split(first, "--set ")[1:] {
-			sets = append(sets, strings.TrimSpace(arg))
-		}
-		spec, err := ParseSpec(filepath.Base(file), text, sets...)
-		got := ""
-		if err != nil {
-			var config *ConfigError
-			if !errors.As(err, &config) {
-				t.Errorf("%s: %T is no ConfigError", file, err)
+	for file, archive := range testkit.Archives(t, "testdata/config") {
+		for i := 0; i+1 < len(archive.Files); i += 2 {
+			config, want := &archive.Files[i], &archive.Files[i+1]
+			if name, _ := strings.CutSuffix(config.Name, ".yaml"); want.Name != name+".want" {
+				t.Fatalf("%s: %s follows %s", file, want.Name, config.Name)
 			}
-			got = err.Error() + "\n"
-		} else {
-			got = string(spec.YAML())
-			roundTrip(t, spec)
+			var sets []string
+			first, _, _ := strings.Cut(string(config.Data), "\n")
+			for _, arg := range strings.Split(first, "--set ")[1:] {
+				sets = append(sets, strings.TrimSpace(arg))
+			}
+			spec, err := ParseSpec(config.Name, config.Data, sets...)
+			got := ""
+			if err != nil {
+				var fault *ConfigError
+				if !errors.As(err, &fault) {
+					t.Errorf("%s: %T is no ConfigError", config.Name, err)
+				}
+				got = err.Error() + "\n"
+			} else {
+				got = string(spec.YAML())
+				roundTrip(t, spec)
+			}
+			if *update {
+				want.Data = []byte(withPlaceholders(got))
+			}
+			if d := cmp.Diff(withNames(string(want.Data)), got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", config.Name, d)
+			}
 		}
-		golden := strings.TrimSuffix(file, ".yaml") + ".want"
 		if *update {
-			if err := os.WriteFile(golden, []byte(withPlaceholders(got)), 0o644); err != nil {
+			if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 				t.Fatal(err)
 			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(withNames(string(want)), got); d != "" {
-			t.Errorf("%s (-want +got):\n%s", file, d)
 		}
 	}
 }
@@ -200,17 +197,11 @@ func withPlaceholders(text string) string {
 
 // FuzzParseSpec: no text makes parsing panic or hang, every fault has a message, and what passes reads back.
 func FuzzParseSpec(f *testing.F) {
-	files, err := filepath.Glob("testdata/config/*.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
+	for _, archive := range testkit.Archives(f, "testdata/config") {
+		for _, file := range archive.Files {
+			f.Add(file.Data, "")
+			f.Add(file.Data, "method.smc.islands=4")
 		}
-		f.Add(text, "")
-		f.Add(text, "method.smc.islands=4")
 	}
 	for _, name := range Presets() {
 		text, err := PresetText(name)

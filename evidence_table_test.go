@@ -1,7 +1,6 @@
 package starling
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -10,17 +9,14 @@ import (
 
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/method"
 )
 
-var long = flag.Bool("long", false, "make the table of docs/choosing.md, “How many particles”: ten minutes of one processor")
-
-// The flag -long prints the table of docs/choosing.md: log evidences by ten particles and by default. By default those of linear models
-// are the exact ones: the mean of n runs within five standard errors and .15 nats.
+// TestEvidenceTable prints the table of docs/choosing.md, “How many particles”: log evidences by ten particles and by default. By default
+// those of linear models are the exact ones: the mean of n runs within five standard errors and .15 nats.
 func TestEvidenceTable(t *testing.T) {
-	if !*long {
-		t.Skip("takes ten minutes: -long")
-	}
+	testkit.Takes(t, 10)
 	for _, c := range []struct{ rows, inputs, units, seeds int }{
 		{12, 1, 0, 20}, {60, 5, 0, 20}, {60, 20, 0, 20}, {500, 10, 0, 20}, {3000, 10, 0, 3}, {60, 5, 10, 10}, {500, 10, 16, 2},
 	} {

@@ -214,7 +214,7 @@ func (f *filtered) open(origin string) (scans.Source, error) {
 	if text == nil {
 		file, err := os.Open(s.Scans.File)
 		if err != nil {
-			return nil, &DataError{fmt.Errorf("scans.file: %w", err)}
+			return nil, &DataError{Err: fmt.Errorf("scans.file: %w", err)}
 		}
 		f.files = append(f.files, file)
 		f.scans = &counted{file: file}
@@ -227,7 +227,7 @@ func (f *filtered) open(origin string) (scans.Source, error) {
 	if s.Scans.Truth != "" {
 		file, err := os.Open(s.Scans.Truth)
 		if err != nil {
-			return nil, &DataError{fmt.Errorf("scans.truth: %w", err)}
+			return nil, &DataError{Err: fmt.Errorf("scans.truth: %w", err)}
 		}
 		f.files = append(f.files, file)
 		options.Truth = file
@@ -271,7 +271,7 @@ func scanError(err error) error {
 		return err
 	}
 	if filtering.AboutScans(err) {
-		return &DataError{err}
+		return &DataError{Err: err}
 	}
 	return err
 }
@@ -346,10 +346,10 @@ func OpenFilterRun(dir string) (*FilterRun, error) {
 	}
 	r := &FilterRun{Dir: dir, Filtered: Filtered{Manifest: record.Manifest, Trace: record.Trace, Metrics: new(filtering.Metrics)}, Cells: new(filtering.Cells)}
 	damaged := func(file string, err error) error {
-		return &DataError{fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
+		return &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
 	}
 	if r.Spec, err = ParseFiltering(filepath.Join(dir, "config.yaml"), record.Config); err != nil {
-		return nil, &DataError{err}
+		return nil, &DataError{Err: err}
 	}
 	if err := runs.CheckSteps(record.Trace); err != nil {
 		return nil, damaged("trace.jsonl", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-smc/starling/filtering"
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/scans"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -60,18 +61,19 @@ func firstDifference(got, want string) string {
 }
 
 // The lines and scores of a run have the same bytes with 1, 2 and 7 threads, on all kernels, and whether a decision evaluates all returns
-// or those that it can change. SMCMC and, beside, a bootstrap filter.
+// or those that it can change. SMCMC and, beside, a bootstrap filter. The long test takes all kernels with all numbers of threads.
 func TestFilterSameBytes(t *testing.T) {
+	long := testkit.Long(t, 1)
 	want := filterLines(t, smallClutter(t, "against={bootstrap: {particles: 300}}"), FilterOptions{Options: Options{Threads: 1}})
 	if !strings.Contains(want, `"against"`) || strings.Count(want, "\n") != 5 {
 		t.Fatalf("a run without lines:\n%s", want)
 	}
-	for _, kernel := range lanes.Kernels() {
+	for i, kernel := range lanes.Kernels() {
 		restore, err := lanes.SetKernel(kernel)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, threads := range []int{2, 7} {
+		for _, threads := range threadsOf(i, long) {
 			for _, evaluate := range []string{"near", "all"} {
 				s := smallClutter(t, "against={bootstrap: {particles: 300}}", "model.clutter.evaluate="+evaluate)
 				if got := filterLines(t, s, FilterOptions{Options: Options{Threads: threads}}); got != want {

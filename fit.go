@@ -5,17 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"time"
 
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
-	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/uq"
 )
 
 // Fit carries a Spec out: it loads the data, searches for point estimates if the Spec asks for them, makes the posterior, and
@@ -26,21 +30,14 @@ import (
 // The error is a *ConfigError for a fault of the Spec, a *DataError for a fault of the data, or the context's error if it
 // ended. Other errors name the part of the run that failed.
 func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
-	f := &fit{}
-	if err := f.prepare(spec, o); err != nil {
-		return nil, err
-	}
-	if err := f.open(o); err != nil {
+	f, err := plan(spec, o)
+	if err != nil {
 		return nil, err
 	}
 	if f.job.Run.Done() {
 		return f.readBack(ctx, o.Folder.Dir)
 	}
-	err := f.checkDisk()
-	if err == nil {
-		err = f.work(ctx)
-	}
-	if err := f.job.Run.Close(err); err != nil {
+	if err := f.job.Run.Close(f.work(ctx)); err != nil {
 		return nil, damage(err)
 	}
 	f.Manifest = f.job.Run.Manifest
@@ -54,113 +51,160 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 	return &f.Result, nil
 }
 
-// fit is a Fit in progress.
+// fit is a Fit in progress: a plan, which is run, and whose result is assessed. Each step returns its findings.
 type fit struct {
 	Result
 	job      method.Job
-	initSum  string // checksum of the file of model.init
-	most     int64  // bytes beyond which the posterior is written as several files; 0: no limit
-	began    time.Time
+	way      method.Method // that the job does
+	most     int64         // bytes beyond which the posterior is written as several files; 0: no limit
 	progress func(Event)
 }
 
-// prepare loads the data and makes the network and the prior.
-func (f *fit) prepare(spec Spec, o Options) (err error) {
-	if f.progress = o.Progress; f.progress == nil {
+// plan makes all checks before the work begins. The last of them, of the disk, needs the run, which it begins in the folder or reads
+// back from there.
+func plan(s Spec, o Options) (*fit, error) {
+	f := &fit{progress: o.Progress}
+	if f.progress == nil {
 		f.progress = func(Event) {}
 	}
 	now := time.Now
 	if o.now != nil {
 		now = o.now
 	}
-	f.began = now()
-	if err := spec.Verify(); err != nil {
-		return err
+	m := Manifest{Started: now(), Kernel: lanes.Kernel()}
+	m.Version, m.Revision = Version()
+	p, err := s.Plan(o.DataDir, o.Memory, method.Job{
+		Pool: pool.New(o.Threads), Files: o.Folder != nil, Tell: func(s method.Status) { f.progress(&Progress{s}) },
+	})
+	if err != nil {
+		return nil, err
 	}
-	f.Spec = spec
-	faults := config.NewFaults()
-	if method.CheckLoading(spec.Data.LoadBytes(o.DataDir), o.Memory, faults.In("data")); len(faults.All()) > 0 {
-		return f.Spec.Error(faults.All()...)
-	}
-	if f.Data, err = f.Spec.Load(o.DataDir, nil); err != nil {
-		return readFault(err)
-	}
-	if f.Net = f.Spec.Model.Network(f.Data, faults.In("model")); f.Net == nil || len(faults.All()) > 0 {
-		return f.Spec.Error(faults.All()...)
-	}
-	f.job = method.Job{Seed: spec.Seed, Data: f.Data, Net: f.Net, Search: f.Spec.MAP, Anchor: f.Spec.Prior.Anchor, Pool: pool.New(o.Threads)}
-	f.job.Tell = func(s method.Status) { f.progress(&Progress{s}) }
-	if f.job.Model, err = nn.NewTraining(f.Net, f.Data, f.job.Pool); err != nil {
-		return f.Spec.Fault("model", "%v", err)
-	}
-	if err := f.Spec.CompleteFor(f.Data.Train.Len(), f.Net.Flops()); err != nil {
-		return err
-	}
-	f.Spec.Method.CheckData(f.Data.Train.Len(), f.Net.Dim(), f.Spec.At(), faults)
-	f.job.Files = o.Folder != nil
-	f.job.CheckMemory(f.Spec.Way(), o.Memory, f.Spec.At(), faults)
-	if err := f.Spec.Error(faults.All()...); err != nil {
-		return err
-	}
-	f.Findings = f.Data.Findings()
-	if f.Data.Amounts > 0 {
-		last := fmt.Sprint("model.layers.", len(f.Spec.Model.Layers)-1)
-		f.Findings = append(f.Findings, finding.Of(finding.WholeAmounts{Target: f.Data.Schema.Target, Values: f.Data.Amounts, Layer: last}))
-	}
-	if f.Spec.InitUnused() {
-		f.Findings = append(f.Findings, finding.Of(finding.InitUnused{}))
-	}
-	if f.job.Init, f.initSum, err = f.Spec.Model.ReadInit(f.Net.Whole()); err != nil {
-		return &DataError{fmt.Errorf("model.init: %w", err)}
-	}
-	if f.Spec.Prior.Family != nil {
-		if f.job.Prior, err = f.Spec.Prior.Family.Prior(f.Net.Random(), f.Data.Train.Len()); err != nil {
-			return err
-		}
-		f.Findings = append(f.Findings, f.Spec.Prior.Family.Findings(f.Data.Train.Len())...)
-	}
+	f.job, f.way, f.Spec, f.Data, f.Net, f.Findings = p.Job, p.Way, p.Spec, p.Job.Data, p.Job.Net, p.Findings
 	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
-	if o.Folder != nil && o.Folder.Kept() { // a run that goes on has said it
-		return nil
-	}
-	var early []Finding
-	for _, found := range f.Findings {
-		if found.Early() {
-			early = append(early, found)
+	if o.Folder == nil || !o.Folder.Kept() { // a run that goes on has said it
+		early := slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return !f.Early() })
+		for _, found := range append(early, p.Short...) {
+			f.progress(&Notice{found.Words()})
 		}
 	}
-	if s := f.Spec.Way().Sampling(); s != nil {
-		early = append(early, s.Foresee(f.Net.Dim())...)
-	}
-	for _, found := range early {
-		f.progress(&Notice{found.Words()})
-	}
-	return nil
-}
-
-// open begins the run in the folder, if there is one, or reads the state of the run that was begun there.
-func (f *fit) open(o Options) (err error) {
 	if o.Folder != nil {
 		f.most = o.Folder.Most()
 	}
-	m := Manifest{Started: f.began, Threads: f.job.Pool.Threads(), Kernel: lanes.Kernel(), Data: f.Data.Checksums(), Init: f.initSum}
-	m.Version, m.Revision = Version()
+	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
 		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{text}) },
 	})
-	return damage(err)
-}
-
-// checkDisk refuses a run whose kept states and checkpoints will not fit on the disk. Those that a resumed run has there already count as
-// free.
-func (f *fit) checkDisk() error {
-	free, ok := f.job.Run.Free()
-	if !ok {
-		return nil
+	if err != nil || f.job.Run.Done() {
+		return f, damage(err)
 	}
 	faults := config.NewFaults()
-	f.job.CheckDisk(f.Spec.Way(), free, f.Spec.At(), faults)
-	return f.Spec.Error(faults.All()...)
+	if free, ok := f.job.Run.Free(); ok { // with what a run that goes on has there
+		p.Memory.CheckDisk(free, faults)
+	}
+	if err := f.Spec.Error(faults.All()...); err != nil {
+		return nil, damage(f.job.Run.Close(err))
+	}
+	return f, nil
+}
+
+// work runs the plan, assesses the result, and writes the files.
+func (f *fit) work(ctx context.Context) error {
+	found, err := f.run(ctx)
+	if err != nil {
+		return err
+	}
+	assessed, err := f.assess(ctx)
+	if err != nil {
+		return err
+	}
+	f.Findings = slices.Concat(f.Findings, found, assessed)
+	f.Metrics.Findings = f.Findings
+	m := &f.job.Run.Manifest
+	m.Notes = f.Notes()
+	if m.Findings, err = json.Marshal(f.Findings); err != nil {
+		return err
+	}
+	if m.Cost, err = json.Marshal(f.Cost); err != nil {
+		return err
+	}
+	files, err := f.files(f.most)
+	if err != nil {
+		return err
+	}
+	return f.job.Run.Finish(files)
+}
+
+// run carries out the method, and returns what it found of the particles.
+func (f *fit) run(ctx context.Context) ([]Finding, error) {
+	out, err := f.job.Do(ctx, f.way)
+	if err != nil {
+		return nil, f.withReasons(err)
+	}
+	f.Ensembles, f.Trace, f.Courses = out.Ensembles, out.Trace, out.Courses
+	return out.Findings, nil
+}
+
+// assess scores the ensembles, and returns what it found of their validation and of the chains.
+func (f *fit) assess(ctx context.Context) (found []Finding, err error) {
+	f.job.Tell(method.Status{Phase: "evaluation"})
+	err = f.job.Run.Aside(func() (err error) {
+		if !f.job.Run.Done() { // a run that is done keeps its decision, or an older version made it without one
+			if f.Decision, found, err = eval.Decide(ctx, f.Posterior, f.Data.Validate, f.job.Pool); err != nil {
+				return fmt.Errorf("evaluation of the validation examples: %w", err)
+			}
+		}
+		if f.Assessment, err = f.Spec.Evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool); err != nil {
+			return fmt.Errorf("evaluation: %w", err)
+		}
+		f.Metrics.TrainedOn = testTrains(f.Spec, f.Data)
+		f.Metrics.Predicted = f.Assessment.Findings(&f.Ensembles, f.Spec.Method.Needs().Whole)
+		if chains := f.Metrics.Chains; chains != nil {
+			found = append(found, chains.Findings()...)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// testTrains counts the test examples that a run learns from, where they come from a file of their own. p are the run's data.
+func testTrains(s Spec, p *data.Problem) int {
+	if s.Method.Needs().Whole || !s.Data.OwnTest() || p.Test == nil {
+		return 0
+	}
+	return among(p.Test, p.Train)
+}
+
+// among counts the examples of a set that train. Chance can make rows of few values equal. So the count is 0 unless the 95 % interval of its
+// share lies above the 95 % interval of another share: that of the training examples which equal another training example.
+func among(set, train *data.Set) int {
+	n, repeated := set.Among(train)
+	low, _ := uq.Wilson(float64(n), float64(set.Len()))
+	if _, chance := uq.Wilson(float64(repeated), float64(train.Len())); low <= chance {
+		return 0
+	}
+	return n
+}
+
+// files returns the files of a result, in addition to those of package runs. A posterior of more than most bytes has several.
+func (r *Result) files(most int64) ([]runs.File, error) {
+	files := []runs.File{{Name: schemaFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Data.Schema) }}}
+	posterior, err := bnn.PosteriorFiles(r.Posterior, posteriorFile, most)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range posterior {
+		files = append(files, runs.File{Name: f.Name, Write: f.Write})
+	}
+	files = append(files, runs.File{Name: metricsFile, Write: r.Metrics.WriteJSON})
+	if r.Restarts != nil {
+		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
+			return bnn.WriteRestarts(w, r.Restarts, r.NLL, r.Chosen)
+		}}, runs.File{Name: coursesFile, Write: func(w io.Writer) error { return method.WriteCourses(w, r.Courses) }})
+	}
+	if r.Decision != nil {
+		files = append(files, runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Decision) }})
+	}
+	return files, nil
 }
 
 // withReasons adds to an error of particles that are too different, or that cannot begin, what in the data and the prior makes them so.
@@ -177,55 +221,6 @@ func (f *fit) withReasons(err error) error {
 	return err
 }
 
-// work carries out the run, from the data to the result.
-func (f *fit) work(ctx context.Context) error {
-	out, err := f.job.Do(ctx, f.Spec.Way())
-	if err != nil {
-		return f.withReasons(err)
-	}
-	f.Ensembles, f.Trace, f.Courses, f.Findings = out.Ensembles, out.Trace, out.Courses, append(f.Findings, out.Findings...)
-	if err := f.evaluate(ctx); err != nil {
-		return err
-	}
-	if chains := f.Metrics.Chains; chains != nil {
-		f.Findings = append(f.Findings, chains.Findings()...)
-		f.Metrics.Findings = f.Findings
-	}
-	m := &f.job.Run.Manifest
-	m.Notes = f.Notes()
-	if m.Findings, err = json.Marshal(f.Findings); err != nil {
-		return err
-	}
-	if m.Cost, err = json.Marshal(f.Cost); err != nil {
-		return err
-	}
-	files, err := f.files(f.most)
-	if err != nil {
-		return err
-	}
-	return f.job.Run.Finish(files)
-}
-
-func (f *fit) evaluate(ctx context.Context) error {
-	f.job.Tell(method.Status{Phase: "evaluation"})
-	return f.job.Run.Aside(func() (err error) {
-		if !f.job.Run.Done() { // a run that is done keeps its decision, or an older version made it without one
-			var found []Finding
-			if f.Decision, found, err = eval.Decide(ctx, f.Posterior, f.Data.Validate, f.job.Pool); err != nil {
-				return fmt.Errorf("evaluation of the validation examples: %w", err)
-			}
-			f.Findings = append(f.Findings, found...)
-		}
-		f.Assessment, err = f.Spec.Evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
-		if err != nil {
-			return fmt.Errorf("evaluation: %w", err)
-		}
-		f.Metrics.Findings, f.Metrics.TrainedOn = f.Findings, testTrains(f.Spec, f.Data)
-		f.Metrics.Predicted = f.Assessment.Findings(&f.Ensembles, f.Spec.Method.Needs().Whole)
-		return nil
-	})
-}
-
 // readBack returns the result of a run that is done.
 func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
 	err := f.job.Run.ReadBack(func() error {
@@ -239,9 +234,10 @@ func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
 	if err != nil {
 		return nil, damage(err)
 	}
-	if err := f.evaluate(ctx); err != nil {
+	if _, err := f.assess(ctx); err != nil {
 		return nil, err
 	}
+	f.Metrics.Findings = f.Findings
 	return &f.Result, nil
 }
 
@@ -249,7 +245,7 @@ func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
 func damage(err error) error {
 	var damaged *runs.DamagedError
 	if errors.As(err, &damaged) {
-		return &DataError{err}
+		return &DataError{Err: err}
 	}
 	return err
 }

@@ -15,9 +15,11 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/spec"
 )
 
 // Files that every run has.
@@ -65,6 +67,16 @@ func fitted(t testing.TB, spec Spec, o Options) *Result {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// planned is the plan of a run on one thread.
+func planned(t testing.TB, s Spec, files bool) *spec.Plan {
+	t.Helper()
+	p, err := s.Plan("", 0, method.Job{Pool: pool.New(1), Files: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // kept fits a Spec into a folder, in one go.

@@ -22,11 +22,8 @@ func TestPartAlone(t *testing.T) {
 		spec := trees(t, "map=null", "prior={normal: {fan_in: 2}}", "method={"+method+"}")
 		r := fitted(t, spec, Options{})
 		parts := func() []runs.Part {
-			f := new(fit)
-			if err := f.prepare(spec, Options{Threads: 1}); err != nil {
-				t.Fatal(err)
-			}
-			phases, err := f.Spec.Way().Phases(&f.job)
+			p := planned(t, spec, false)
+			phases, err := p.Spec.Way().Phases(&p.Job)
 			if err != nil || len(phases) != 1 {
 				t.Fatalf("%s: %d phases, %v", method, len(phases), err)
 			}

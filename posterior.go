@@ -14,7 +14,7 @@ import (
 // has it from here. Files in which many particles lie stay open.
 func (r *Run) readPosterior() error {
 	damaged := func(file string, err error) error {
-		return &DataError{fmt.Errorf("%s: %w", filepath.Join(r.Dir, file), err)}
+		return &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(r.Dir, file), err)}
 	}
 	name, names := posteriorFile, []string{posteriorFile}
 	var index *safetensors.Index

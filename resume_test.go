@@ -18,8 +18,9 @@ import (
 )
 
 // TestStopAndGoOn stops runs of every kind after every few events, each time on another number of threads and by other
-// kernels: in the end the folder has the same bytes as that of a run that was never stopped.
+// kernels: in the end the folder has the same bytes as that of a run that was never stopped. The long test stops them more often.
 func TestStopAndGoOn(t *testing.T) {
+	long := testkit.Long(t, 1)
 	for name, spec := range small(t) {
 		t.Run(name, func(t *testing.T) {
 			result, done := kept(t, spec)
@@ -32,17 +33,20 @@ func TestStopAndGoOn(t *testing.T) {
 					t.Fatal(err)
 				}
 				ctx, cancel := context.WithCancel(context.Background())
-				events, last := 0, 3+stops%5
+				events, last, every := 0, 3+stops%5, time.Hour
+				if stops == 0 || long && stops%2 == 0 {
+					every = time.Nanosecond
+				}
 				switch {
 				case len(result.Trace) < 5:
 					last = 5 + stops%3
-				case testing.Short() && len(result.Trace) > 10: // three or four stops; the full tests make more
+				case !long && len(result.Trace) > 10: // three or four stops
 					last = len(result.Trace)/4 + stops%5
 				case len(result.Trace) > 20:
 					last *= 2
 				}
 				_, err = resume(ctx, dir, spec, Options{
-					Threads: []int{1, 2, 7}[stops%3], Every: time.Duration(1 + stops%2*int(time.Hour)),
+					Threads: []int{2, 7, 1}[stops%3], Every: every,
 					Progress: func(e Event) {
 						if n, ok := e.(*Notice); ok && strings.Contains(n.Text, "too few moves") { // before the work begins
 							return
@@ -88,8 +92,9 @@ func TestStopAndGoOn(t *testing.T) {
 }
 
 // TestKilledAnywhere copies the folder again and again while a run is at work, which is what a killed process would have
-// left, and goes on in the copies.
+// left, and goes on in the copies: in every fourth, in the long test in all.
 func TestKilledAnywhere(t *testing.T) {
+	long := testkit.Long(t, 1)
 	spec := trees(t)
 	_, done := kept(t, spec)
 	want := contents(t, done)
@@ -113,12 +118,13 @@ func TestKilledAnywhere(t *testing.T) {
 	for _, file := range []string{checkpointFile, traceFile} {
 		save(t, filepath.Join(last, file), read(t, dir, file))
 	}
-	for i, file := range resultFiles(t, r) {
+	files := resultFiles(t, r)
+	for i, file := range files {
 		name := filepath.Join(root, fmt.Sprint("end", i))
 		if err := os.CopyFS(name, os.DirFS(last)); err != nil {
 			t.Fatal(err)
 		}
-		for _, file := range resultFiles(t, r)[:i+1] {
+		for _, file := range files[:i+1] {
 			w, err := os.Create(filepath.Join(name, file.Name))
 			if err == nil {
 				err = errors.Join(file.Write(w), w.Close())
@@ -134,7 +140,7 @@ func TestKilledAnywhere(t *testing.T) {
 		copies = append(copies, name)
 	}
 	for i, dir := range copies {
-		if testing.Short() && i%4 > 0 {
+		if !long && i%4 > 0 && i < len(copies)-len(files) { // all where the result is being written
 			continue
 		}
 		if _, err := resume(t.Context(), dir, spec, Options{}); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
-	"github.com/starling-smc/starling/uq"
 )
 
 // Files of a run's folder, in addition to those of package runs.
@@ -59,28 +57,6 @@ func ResumeFolder(dir string, kind Kind) (*Folder, error) {
 // IsRunFile reports whether path is a file in a run's folder. Other output should not be written there.
 func IsRunFile(path string) bool { return runs.IsRunFile(path, FitRuns, FilterRuns) }
 
-// files returns the files of a result, in addition to those of package runs. A posterior of more than most bytes has several.
-func (r *Result) files(most int64) ([]runs.File, error) {
-	files := []runs.File{{Name: schemaFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Data.Schema) }}}
-	posterior, err := bnn.PosteriorFiles(r.Posterior, posteriorFile, most)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range posterior {
-		files = append(files, runs.File{Name: f.Name, Write: f.Write})
-	}
-	files = append(files, runs.File{Name: metricsFile, Write: r.Metrics.WriteJSON})
-	if r.Restarts != nil {
-		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
-			return bnn.WriteRestarts(w, r.Restarts, r.NLL, r.Chosen)
-		}}, runs.File{Name: coursesFile, Write: func(w io.Writer) error { return method.WriteCourses(w, r.Courses) }})
-	}
-	if r.Decision != nil {
-		files = append(files, runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Decision) }})
-	}
-	return files, nil
-}
-
 // Run is a run's folder, read back.
 type Run struct {
 	Dir      string
@@ -109,10 +85,10 @@ func OpenRun(dir string) (*Run, error) {
 	}
 	r := &Run{Dir: dir, Manifest: record.Manifest, record: record}
 	damaged := func(file string, err error) error {
-		return &DataError{fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
+		return &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
 	}
 	if r.Spec, err = ParseSpec(filepath.Join(dir, "config.yaml"), record.Config); err != nil {
-		return nil, &DataError{err}
+		return nil, &DataError{Err: err}
 	}
 	if r.Net, err = r.Spec.Model.Random.Network(r.Spec.Model.Input, r.Spec.Model.Layers, r.Spec.Model.Likelihood); err != nil {
 		return nil, damaged("config.yaml", err)
@@ -197,7 +173,7 @@ func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 	}
 	m := new(eval.Metrics)
 	if err := jsontext.Read(text, m); err != nil {
-		return nil, &DataError{fmt.Errorf("%s: %w", filepath.Join(r.Dir, metricsFile), err)}
+		return nil, &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(r.Dir, metricsFile), err)}
 	}
 	return m, nil
 }
@@ -263,7 +239,7 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	a, err := r.Spec.Evaluate(ctx, &ensembles, p, pool.New(o.Threads))
 	var input *eval.InputError
 	if errors.As(err, &input) {
-		err = &DataError{err}
+		err = &DataError{Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -289,25 +265,6 @@ func (r *Run) trainedOn(dir string, set *data.Set) (int, error) {
 		return 0, err
 	}
 	return among(set, p.Train), nil
-}
-
-// testTrains counts the test examples that a run learns from, where they come from a file of their own. p are the run's data.
-func testTrains(s Spec, p *data.Problem) int {
-	if s.Method.Needs().Whole || !s.Data.OwnTest() || p.Test == nil {
-		return 0
-	}
-	return among(p.Test, p.Train)
-}
-
-// among counts the examples of a set that train. Chance can make rows of few values equal. So the count is 0 unless the 95 % interval of its
-// share lies above the 95 % interval of another share: that of the training examples which equal another training example.
-func among(set, train *data.Set) int {
-	n, repeated := set.Among(train)
-	low, _ := uq.Wilson(float64(n), float64(set.Len()))
-	if _, chance := uq.Wilson(float64(repeated), float64(train.Len())); low <= chance {
-		return 0
-	}
-	return n
 }
 
 // decideAgain returns the decision by some of the posterior's members, whose energies have a threshold of their own: that of the run's
@@ -359,7 +316,7 @@ func readFault(err error) error {
 	case errors.As(err, &field):
 		return wrongUse("%s", field.Message)
 	}
-	return &DataError{err}
+	return &DataError{Err: err}
 }
 
 // own loads the run's own data, which must not have changed.

@@ -5,24 +5,22 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
-// TestSameBytes runs every small run under all kernels and 1, 2 and 7 threads: ensembles, metrics and the trace without its
-// seconds have the same bytes.
+// TestSameBytes runs every small run under all kernels and on 1, 2 and 7 threads: ensembles, metrics and the trace without its
+// seconds have the same bytes. The long test takes all pairs.
 func TestSameBytes(t *testing.T) {
+	long := testkit.Long(t, 1)
 	for name, spec := range small(t) {
 		t.Run(name, func(t *testing.T) {
 			want, from := "", ""
-			for _, kernel := range lanes.Kernels() {
-				counts := []int{1, 2, 7}
-				if kernel != lanes.Kernels()[0] || testing.Short() {
-					counts = []int{2}
-				}
+			for i, kernel := range lanes.Kernels() {
 				restore, err := lanes.SetKernel(kernel)
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, threads := range counts {
+				for _, threads := range threadsOf(i, long) {
 					got, here := fingerprint(t, fitted(t, spec, Options{Threads: threads})), fmt.Sprintf("%s, %d threads", kernel, threads)
 					if want == "" {
 						want, from = got, here
@@ -35,6 +33,17 @@ func TestSameBytes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// threadsOf deals numbers of threads out to the kernels, so that each kernel has one and each number is used. All is for all of them.
+func threadsOf(kernel int, all bool) (counts []int) {
+	kernels := len(lanes.Kernels())
+	for i, n := range []int{1, 2, 7} {
+		if all || i%kernels == kernel || kernel >= 3 && i == 1 {
+			counts = append(counts, n)
+		}
+	}
+	return counts
 }
 
 // TestSeedMatters shows that what TestSameBytes compares can differ.

@@ -246,11 +246,8 @@ func TestDiskOfResume(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the folder is the same in every build")
 	}
-	spec, asked := many(t), fit{}
-	if err := asked.prepare(spec, Options{Folder: &Folder{}}); err != nil {
-		t.Fatal(err)
-	}
-	memory := spec.Way().Memory(&asked.job)
+	spec := many(t)
+	memory := spec.Way().Memory(&planned(t, spec, true).Job)
 	enough, capacity := 2*memory.Disk+3*memory.Saved, int64(0)
 	dir := filepath.Join(t.TempDir(), "run")
 	used := func() (bytes int64) {

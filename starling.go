@@ -24,6 +24,7 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/spec"
 )
 
 // SaveEvery is the interval between saved states where Options give none.
@@ -106,18 +107,14 @@ type (
 	Verification = runs.Verification
 	// ConfigError lists the faults of a Spec, each with its place in the config.
 	ConfigError = config.Error
+	// DataError is a fault of the examples or of a run's files: a file is missing or malformed, or the network cannot learn the
+	// examples.
+	DataError = spec.DataError
 	// NotDoneError is OpenRun's error where there is no finished run.
 	NotDoneError = runs.NotDoneError
 	// OtherRunError is Fit's error where the folder holds a different run: one of another config, version or data.
 	OtherRunError = runs.OtherRunError
 )
-
-// DataError is a fault of the examples or of a run's files: a file is missing or malformed, or the network cannot learn the
-// examples.
-type DataError struct{ Err error }
-
-func (e *DataError) Error() string { return e.Err.Error() }
-func (e *DataError) Unwrap() error { return e.Err }
 
 // version is the release; between releases, the next release with -dev.
 const version = "0.1.0-dev"

@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -20,16 +19,20 @@ import (
 // an expectation from .7 to 1.25 and an sd up to 1.6. The mean of 40 of them, taken for a gamma variable with the shape 25, is outside
 // (.2, 3.5) with probability 1e-9. An error that is 1.9 times too small is found, and one that is 2.2 times too large. That of the
 // scan's own sampling alone has mean squares of 7 to 29 on the growth model.
-//
-// The flag -long takes all defaults and more models and runs, and reports roots of mean squares: the table of docs/filtering.md.
 func TestWholeError(t *testing.T) {
 	testkit.Statistics(t)
-	long := flag.Lookup("long").Value.String() == "true"
-	runs, particles := 40, 1000
-	cases := map[string]exactCase{"growth": growthCase(t, 4, 12), "velocity": velocityCase(t, 12)}
-	if long {
-		runs, particles, cases = 50, 0, longCases(t)
-	}
+	wholeError(t, map[string]exactCase{"growth": growthCase(t, 4, 12), "velocity": velocityCase(t, 12)}, 1000, 40, 0.2, 3.5)
+}
+
+// TestWholeErrorTable takes all defaults and more models and runs, and reports roots of mean squares: the table of docs/filtering.md.
+func TestWholeErrorTable(t *testing.T) {
+	testkit.Takes(t, 30)
+	wholeError(t, longCases(t), 0, 50, 0, math.Inf(1))
+}
+
+// wholeError runs every method that gives standard errors, with its defaults where particles is 0. Mean squares are between two bounds.
+func wholeError(t *testing.T, cases map[string]exactCase, particles, runs int, low, high float64) {
+	t.Helper()
 	for name, m := range map[string]Method{
 		"bootstrap": &Bootstrap{Particles: particles}, "auxiliary": &Auxiliary{Particles: particles}, "smcmc": &SMCMC{Particles: particles},
 	} {
@@ -41,7 +44,7 @@ func TestWholeError(t *testing.T) {
 				for i, list := range squares {
 					mean, sd := meanSD(list)
 					t.Logf("coordinate %d: mean square %.2f, its root %.2f, sd of a run's %.2f; unknown %d", i, mean, math.Sqrt(mean), sd, unknown)
-					if !long && !(mean > 0.2 && mean < 3.5) {
+					if !(mean > low && mean < high) {
 						t.Errorf("coordinate %d: errors of the means have a mean square of %.2f MCSE²", i, mean)
 					}
 				}

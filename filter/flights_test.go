@@ -2,7 +2,6 @@ package filter_test
 
 import (
 	"cmp"
-	"flag"
 	"io"
 	"math"
 	"slices"
@@ -19,30 +18,14 @@ var flightsModel = ssm.Student{
 	Interval: 86400, Degrees: 0.8, Location: 4, LogScale: 0.5, Initial: ssm.Initial{Mean: []float64{-2, 1.3}, SD: []float64{4, 0.5}},
 }
 
-// long asks for tests at full size: go test ./filter -run 'Flights|NEES' -long -v -timeout 2h
-var long = flag.Bool("long", false, "filter at full size, as often as the tests say: half an hour of one processor")
-
 // Real data, against numerical integration: SMCMC and a bootstrap filter on the flights of 2013. With 20 seeds the error of the mean
 // of each coordinate on each day, divided by its standard error, has Student's law with 19 degrees of freedom: of 40 numbers one is
 // above 9 with probability 1.1e-6. A filter whose means are wrong by two standard deviations of one run's mean is found: a fifth
 // of the posterior's.
-//
-// The flag -long takes all days, ten seeds, as many particles as the preset and 10⁵ in the bootstrap filter, and prints a table.
 func TestFlightsAgree(t *testing.T) {
 	testkit.Statistics(t)
-	days, seeds, smcmc, bootstrap := 10, 20, 500, 10_000
-	if *long {
-		days, seeds, smcmc, bootstrap = 365, 10, 2000, 100_000
-	}
-	list := flights(t, days)
-	exact := integrate(t, flightsModel, list)
-	method := filter.SMCMC{Particles: smcmc, Burn: 500, Repeat: 1, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}
-	chain := runs(t, method, list, seeds)
-	particles := runs(t, filter.Bootstrap{Particles: bootstrap}, list, seeds)
-	if *long {
-		table(t, list, exact, chain, particles)
-		return
-	}
+	list := flights(t, 10)
+	exact, chain, particles := threeWays(t, list, 20, 500, 10_000)
 	for k := range list {
 		for name, got := range map[string][]estimate{"SMCMC": chain[k], "bootstrap": particles[k]} {
 			for c := range 2 {
@@ -63,10 +46,21 @@ func TestFlightsAgree(t *testing.T) {
 	}
 }
 
-// table compares the two filters with each other and with the integrals, on all days. It fails where SMCMC differs by more than 6
+// threeWays filters scans with several seeds, by SMCMC and by a bootstrap filter, and integrates.
+func threeWays(t *testing.T, list []*ssm.Scan, seeds, smcmc, bootstrap int) (exact []estimate, chain, particles [][]estimate) {
+	t.Helper()
+	method := filter.SMCMC{Particles: smcmc, Burn: 500, Repeat: 1, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}
+	return integrate(t, flightsModel, list), runs(t, method, list, seeds), runs(t, filter.Bootstrap{Particles: bootstrap}, list, seeds)
+}
+
+// TestFlightsTable compares the two filters with each other and with the integrals, on all days, with ten seeds, as many particles as the
+// preset and 10⁵ in the bootstrap filter, and prints tables. It fails where SMCMC differs by more than 6
 // standard errors from the integral, or from a bootstrap filter that is left with two effective particles in each of its runs: with
 // fewer it knows nothing. Of 730 numbers by Student's law with nine degrees, one is above 6 with probability .14.
-func table(t *testing.T, list []*ssm.Scan, exact []estimate, chain, particles [][]estimate) {
+func TestFlightsTable(t *testing.T) {
+	testkit.Takes(t, 30)
+	list := flights(t, 365)
+	exact, chain, particles := threeWays(t, list, 10, 2000, 100_000)
 	type row struct {
 		day, c                     int
 		between, ofChain, ofWeight float64 // in standard errors

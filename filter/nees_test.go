@@ -25,23 +25,22 @@ func clutter3(targets, clutter float64) ssm.Clutter {
 // where returns are many. Sums over seeds and targets are within the law's bounds for 1e-6 a scan, of six scans: a false failure
 // in 1.7e5. A covariance that is 40 % too small is found: ten seeds and three targets make 120 degrees of freedom. The covariance of
 // samples has errors of its own, which make the sum larger: by 45 % with 1,000 samples, by 15 % with the 4,000 here.
-//
-// The flag -long takes the preset clutter3 itself, 20 seeds and 20 scans, each target by itself, and reports the preset's walk too.
 func TestNEES(t *testing.T) {
 	testkit.Statistics(t)
-	adapted := filter.Walk{SD: filter.Adapted}
-	if *long {
-		m := clutter3(1500, 4000)
-		chain := filter.SMCMC{Particles: 4000, Burn: 1000, Repeat: 1, Joint: filter.PriorJoint{}, Index: filter.UniformIndex{}, Refine: adapted}
-		bounded(t, "clutter3, sd: adapted", nees(t, m, chain, 20, 20), 20, false)
-		chain.Refine = filter.Walk{SD: 0.1}
-		report(t, "clutter3, sd: 0.1", nees(t, m, chain, 20, 20))
-		chain.Index = filter.FixedIndex{}
-		report(t, "clutter3, sd: 0.1, index: none", nees(t, m, chain, 20, 20))
-		return
-	}
-	chain := filter.SMCMC{Particles: 4000, Burn: 250, Index: filter.UniformIndex{}, Refine: adapted}
+	chain := filter.SMCMC{Particles: 4000, Burn: 250, Index: filter.UniformIndex{}, Refine: filter.Walk{SD: filter.Adapted}}
 	bounded(t, "60 and 160 returns", nees(t, clutter3(60, 160), chain, 10, 6), 10, true)
+}
+
+// TestNEESTable takes the preset clutter3 itself, 20 seeds and 20 scans, each target by itself, and reports the preset's walk too.
+func TestNEESTable(t *testing.T) {
+	testkit.Takes(t, 30)
+	m := clutter3(1500, 4000)
+	chain := filter.SMCMC{Particles: 4000, Burn: 1000, Repeat: 1, Joint: filter.PriorJoint{}, Index: filter.UniformIndex{}, Refine: filter.Walk{SD: filter.Adapted}}
+	bounded(t, "clutter3, sd: adapted", nees(t, m, chain, 20, 20), 20, false)
+	chain.Refine = filter.Walk{SD: 0.1}
+	report(t, "clutter3, sd: 0.1", nees(t, m, chain, 20, 20))
+	chain.Index = filter.FixedIndex{}
+	report(t, "clutter3, sd: 0.1, index: none", nees(t, m, chain, 20, 20))
 }
 
 // nees returns Σ (m − x)ᵀ P⁻¹ (m − x) over seeds: [scan][target].

@@ -108,6 +108,9 @@ func TestNoAnswer(t *testing.T) {
 			}
 		}
 	}
+	if v := MCSE(mapChains(lehmer(2, 40, 0.5, 0, 1), func(x float64) float64 { return 1e-200 * x })); !math.IsNaN(v) {
+		t.Errorf("the MCSE of values whose variance is 0 by underflow is %v, want NaN", v)
+	}
 	if v := BulkESS(lehmer(4, 9, 0, 0, 1)); !math.IsNaN(v) {
 		t.Errorf("the ESS of halves of 4 states is %v, want NaN", v)
 	}

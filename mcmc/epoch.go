@@ -70,11 +70,8 @@ func (m Epoch) ForPopulation(Mutations, bool) Move {
 	return m
 }
 
-// CheckForPopulation refuses nothing.
-func (Epoch) CheckForPopulation(bool, *config.Faults) {}
-
-// CheckForData refuses batches above the examples.
-func (m Epoch) CheckForData(examples, _ int, f *config.Faults) {
+// CheckWith refuses batches above the examples.
+func (m Epoch) CheckWith(examples, _ int, f *config.Faults) {
 	f.If(m.Batch > examples, "batch", "want at most the %d training examples, have %d: with %d a move is one leapfrog", examples, m.Batch, examples)
 }
 

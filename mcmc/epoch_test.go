@@ -435,7 +435,7 @@ func TestEpochSettings(t *testing.T) {
 		}
 	}
 	f := config.NewFaults()
-	if (Epoch{Batch: 13, Step: 1}).CheckForData(12, 3, f); len(f.All()) != 1 {
+	if (Epoch{Batch: 13, Step: 1}).CheckWith(12, 3, f); len(f.All()) != 1 {
 		t.Error("a batch above the examples is taken")
 	}
 	if len((Epoch{Batch: 12}).Findings(12)) != 1 || len((Epoch{Batch: 11}).Findings(12)) != 0 {

@@ -140,11 +140,8 @@ func (m HMC) byLength() HMC {
 	return m
 }
 
-// CheckForPopulation refuses nothing.
-func (HMC) CheckForPopulation(bool, *config.Faults) {}
-
-// CheckForData refuses dense scales that are too large.
-func (m HMC) CheckForData(_, d int, f *config.Faults) {
+// CheckWith refuses dense scales that are too large.
+func (m HMC) CheckWith(_, d int, f *config.Faults) {
 	if _, err := m.Scale.resolve(d, m.Step != 0); err != nil {
 		f.Add("scale", "%v", err)
 	}

@@ -31,12 +31,6 @@ func (m Metropolis) ForChains() Move { return m }
 // ForPopulation returns m unchanged.
 func (m Metropolis) ForPopulation(Mutations, bool) Move { return m }
 
-// CheckForPopulation refuses nothing.
-func (Metropolis) CheckForPopulation(bool, *config.Faults) {}
-
-// CheckForData refuses nothing.
-func (Metropolis) CheckForData(int, int, *config.Faults) {}
-
 // Check notes impossible settings.
 func (m Metropolis) Check(f *config.Faults) { checkWalk(f, m.SD) }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -55,12 +54,6 @@ type Move interface {
 	// learned while they move.
 	ForChains() Move
 	ForPopulation(repeats Mutations, learns bool) Move
-
-	// CheckForPopulation notes the settings that populations cannot have. For chains, CheckForChains is the same of all moves.
-	CheckForPopulation(learns bool, f *config.Faults)
-
-	// CheckForData notes the settings that a model of N examples and D parameters cannot have.
-	CheckForData(examples, d int, f *config.Faults)
 }
 
 // StepContext is the step context of a move: its random key, and the budget of the run.

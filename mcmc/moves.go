@@ -41,6 +41,27 @@ func Shortest(m Move, d int) int {
 	return 1
 }
 
+// Sized is a Move with settings that suit some models alone.
+type Sized interface {
+	// CheckWith notes the settings that a model of N examples and D parameters cannot have.
+	CheckWith(examples, d int, f *config.Faults)
+}
+
+// CheckWith is that of a Sized move; of others it notes nothing.
+func CheckWith(m Move, examples, d int, f *config.Faults) {
+	if m, ok := m.(Sized); ok {
+		m.CheckWith(examples, d, f)
+	}
+}
+
+// CheckForPopulation refuses moves, and settings of moves, that populations cannot have. learns: parameters that the particles share are
+// learned while they move.
+func CheckForPopulation(m Move, learns bool, f *config.Faults) {
+	t := m.Traits()
+	f.If(t.Alone != "", "", "%s", t.Alone)
+	f.If(t.Learns != "" && !learns, "step", "%s", t.Learns)
+}
+
 // CheckForChains refuses moves, and settings of moves, that chains cannot have: they move until their budget is spent, have no weights, and
 // have one particle each.
 func CheckForChains(m Move, f *config.Faults) {

@@ -36,7 +36,10 @@ func (NUTS) String() string { return "NUTS" }
 // Traits say that a trajectory is as long as it takes to turn back. Costs is 10 doublings, and a search for the first step
 // size: the move after which a chain ascends, once, makes more. A short warm-up leaves the scale as it is, so that no budget is too small.
 func (m NUTS) Traits() Traits {
-	return Traits{Needs: Needs{Gradient: true}, Costs: 1<<mostDoublings - 1 + mostDoublings, Varies: true, Selects: true, Aim: m.aim()}
+	return Traits{
+		Needs: Needs{Gradient: true}, Costs: 1<<mostDoublings - 1 + mostDoublings, Varies: true, Selects: true, Aim: m.aim(),
+		Alone: "belongs to mcmc: it learns its step and scale on one target, and a population's target changes; take hmc",
+	}
 }
 
 // aim is Accept, or its default, if the step size is adapted.
@@ -71,16 +74,8 @@ func (m NUTS) ForChains() Move {
 	return m
 }
 
-// ForPopulation returns m unchanged: CheckForPopulation refuses the move.
+// ForPopulation returns m unchanged: populations cannot have the move.
 func (m NUTS) ForPopulation(Mutations, bool) Move { return m }
-
-// CheckForPopulation refuses the move: its warm-up is for one target.
-func (NUTS) CheckForPopulation(_ bool, f *config.Faults) {
-	f.Add("", "belongs to mcmc: it learns its step and scale on one target, and a population's target changes; take hmc")
-}
-
-// CheckForData refuses nothing.
-func (NUTS) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m NUTS) Check(f *config.Faults) {

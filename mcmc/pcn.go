@@ -63,12 +63,6 @@ func (m PCN) ForPopulation(repeats Mutations, _ bool) Move {
 	return m
 }
 
-// CheckForPopulation refuses nothing.
-func (PCN) CheckForPopulation(bool, *config.Faults) {}
-
-// CheckForData refuses nothing.
-func (PCN) CheckForData(int, int, *config.Faults) {}
-
 // Check notes impossible settings.
 func (m PCN) Check(f *config.Faults) {
 	f.If(!(m.Step >= 0 && m.Step <= 1), "step", "want a number above 0, at most 1, have %.12g", m.Step)

@@ -38,7 +38,7 @@ var moveCases = map[string]moveCase{
 		facts{Traits{Gaussian: true, Aim: 0.25}, [2]int{averagingNumbers, 3 * 10 * 2}, PCN{Accept: 0.25}, PCN{Accept: 0.25, Mutations: Mutations{Count: 7}}},
 	},
 	"nuts": {
-		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{Traits{Needs: Needs{Gradient: true}, Costs: 1033, Varies: true, Selects: true, Aim: 0.8}, [2]int{22, 168}, NUTS{Accept: 0.8}, NUTS{}},
+		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{Traits{Needs: Needs{Gradient: true}, Costs: 1033, Varies: true, Selects: true, Aim: 0.8, Alone: NUTS{}.Traits().Alone}, [2]int{22, 168}, NUTS{Accept: 0.8}, NUTS{}},
 	},
 	"leapfrog": {
 		Unadjusted{Steps: 2, Step: 0.01}, Unadjusted{Step: 0.1}, "unadjusted Langevin dynamics",
@@ -50,7 +50,7 @@ var moveCases = map[string]moveCase{
 	},
 	"sghmc": {
 		SGHMC{Batch: 1, Step: 0.1, Friction: 0.5}, SGHMC{Batch: 7, Step: 0.1}, "SGHMC (batches of 7 examples)", facts{
-			Traits{Corrected: ByNothing, Needs: Needs{Momentum: true}, Blind: true, Subsample: 7}, [2]int{}, SGHMC{Batch: 7, Step: 0.1, Friction: 0.1}, SGHMC{Batch: 7, Step: 0.1},
+			Traits{Corrected: ByNothing, Needs: Needs{Momentum: true}, Blind: true, Subsample: 7, Alone: SGHMC{}.Traits().Alone}, [2]int{}, SGHMC{Batch: 7, Step: 0.1, Friction: 0.1}, SGHMC{Batch: 7, Step: 0.1},
 		},
 	},
 	"walk": {Walk{SD: 0.5}, Walk{SD: 0.1}, "a random walk", facts{Traits{Corrected: ByWeight, Blind: true}, [2]int{}, Walk{SD: 0.1}, Walk{SD: 0.1}}},

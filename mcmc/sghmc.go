@@ -55,7 +55,10 @@ func (m SGHMC) String() string {
 
 // Traits say that nothing corrects the move, and that its gradients are those of mini-batches, of which an epoch has all examples.
 func (m SGHMC) Traits() Traits {
-	return Traits{Corrected: ByNothing, Needs: Needs{Momentum: true}, Blind: true, Subsample: m.Batch}
+	return Traits{
+		Corrected: ByNothing, Needs: Needs{Momentum: true}, Blind: true, Subsample: m.Batch,
+		Alone: "belongs to mcmc: it has no accept step, and no weight corrects its errors; take hmc, or on a path of batches leapfrog",
+	}
 }
 
 // Memory is nothing: gradients lie where other moves have their momenta.
@@ -67,16 +70,8 @@ func (m SGHMC) ForChains() Move {
 	return m
 }
 
-// ForPopulation returns m unchanged: CheckForPopulation refuses the move.
+// ForPopulation returns m unchanged: populations cannot have the move.
 func (m SGHMC) ForPopulation(Mutations, bool) Move { return m }
-
-// CheckForPopulation refuses the move: it has no weight.
-func (SGHMC) CheckForPopulation(_ bool, f *config.Faults) {
-	f.Add("", "belongs to mcmc: it has no accept step, and no weight corrects its errors; take hmc, or on a path of batches leapfrog")
-}
-
-// CheckForData refuses nothing.
-func (SGHMC) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m SGHMC) Check(f *config.Faults) {

@@ -56,12 +56,6 @@ func (m SVGD) ForChains() Move { return m }
 // ForPopulation returns m unchanged.
 func (m SVGD) ForPopulation(Mutations, bool) Move { return m }
 
-// CheckForPopulation refuses nothing.
-func (SVGD) CheckForPopulation(bool, *config.Faults) {}
-
-// CheckForData refuses nothing.
-func (SVGD) CheckForData(int, int, *config.Faults) {}
-
 // Memory is what the move holds in addition to two populations and the momenta, as Move.Memory: what it learns of each coordinate if
 // the rate is found; the kernel, and distances in order.
 func (m SVGD) Memory(particles, d int) (tuned, scratch int) {

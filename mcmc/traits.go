@@ -34,6 +34,12 @@ type Traits struct {
 	// Together: particles move by where the others are. A chain, which has one, cannot have the move.
 	Together bool
 
+	// Alone says why populations cannot have the move, and what they can; empty: they can have it.
+	Alone string
+
+	// Learns says what is wrong with the step where nothing is learned while particles move; empty: nothing is.
+	Learns string
+
 	// Aim is the acceptance that the step size is adapted to; 0: the step size is fixed.
 	Aim float64
 

@@ -94,10 +94,15 @@ func (m Unadjusted) String() string {
 	}
 }
 
-// Traits say that populations carry the gradient, unless trajectories use those of mini-batches.
+// Traits say that populations carry the gradient, unless trajectories use those of mini-batches. A step by rule is for N
+// examples, to which targets of data annealing are not scaled.
 func (m Unadjusted) Traits() Traits {
 	n := m.subsample()
-	return Traits{Corrected: ByWeight, Needs: Needs{Gradient: n == 0}, Costs: m.Steps, Subsample: n}
+	t := Traits{Corrected: ByWeight, Needs: Needs{Gradient: n == 0}, Costs: m.Steps, Subsample: n}
+	if m.byRule() {
+		t.Learns = "auto and literal are for layers that are learned (learn): want a number here, as in {steps: 3, step: 0.002}"
+	}
+	return t
 }
 
 // subsample is n of the mini-batches; 0 where there are none.
@@ -127,14 +132,6 @@ func (m Unadjusted) ForPopulation(_ Mutations, learns bool) Move {
 	}
 	return m
 }
-
-// CheckForPopulation refuses a step by rule where nothing is learned: targets of data annealing are not scaled to N examples.
-func (m Unadjusted) CheckForPopulation(learns bool, f *config.Faults) {
-	f.If(!learns && m.byRule(), "step", "auto and literal are for layers that are learned (learn): want a number here, as in {steps: 3, step: 0.002}")
-}
-
-// CheckForData refuses nothing.
-func (Unadjusted) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m Unadjusted) Check(f *config.Faults) {

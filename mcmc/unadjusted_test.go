@@ -231,7 +231,7 @@ func TestStepsByRuleAreForLearning(t *testing.T) {
 	for _, step := range []float64{AutoStep, LiteralStep, 0.1} {
 		for _, learns := range []bool{false, true} {
 			f := config.NewFaults()
-			Unadjusted{Step: step}.CheckForPopulation(learns, f)
+			CheckForPopulation(Unadjusted{Step: step}, learns, f)
 			if refused := len(f.All()) > 0; refused != (step < 0 && !learns) {
 				t.Errorf("step %v, learned %v: %v", step, learns, f.All())
 			}

@@ -36,12 +36,6 @@ func (m Walk) ForChains() Move { return m }
 // ForPopulation returns m unchanged.
 func (m Walk) ForPopulation(Mutations, bool) Move { return m }
 
-// CheckForPopulation refuses nothing.
-func (Walk) CheckForPopulation(bool, *config.Faults) {}
-
-// CheckForData refuses nothing.
-func (Walk) CheckForData(int, int, *config.Faults) {}
-
 // Check notes impossible settings.
 func (m Walk) Check(f *config.Faults) { checkWalk(f, m.SD) }
 

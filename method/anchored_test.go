@@ -36,7 +36,7 @@ func posteriors() map[string]Method {
 func TestPosteriorsAreAtTheirAnchor(t *testing.T) {
 	const s, variance = 0.002, 0.5
 	for name, m := range posteriors() {
-		m = m.Complete(around(m))
+		m = m.Settle(around(m), unheard())
 		for _, part := range []string{"all", "last"} {
 			role := roles[part]
 			job := partly(t, 2, role)

@@ -16,19 +16,14 @@ var _ Method = AsIs{}
 // Title names the method.
 func (AsIs) Title() string { return "a trained network as it is" }
 
-// Complete has nothing to fill in.
-func (m AsIs) Complete(Around) Method { return m }
-
-// CheckWithin wants a trained network, and refuses settings for sampling.
-func (AsIs) CheckWithin(around Around, _ string, f *config.Faults) {
+// Settle wants a trained network, and refuses settings for sampling.
+func (m AsIs) Settle(around Around, f *config.Faults) Method {
 	const taken = "is for sampling: method as-is takes the network of model.init as it is"
 	f.If(!around.Init, "method", "as-is evaluates a trained network as it is: name the file of its weights, model.init")
 	f.If(around.Prior != (bnn.PriorSettings{}), "prior", taken)
 	f.If(around.Search != nil, "map", taken)
+	return m
 }
-
-// CheckData refuses nothing.
-func (AsIs) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is a trained network.
 func (AsIs) Needs() Needs { return Needs{Init: true, Whole: true, Partly: true} }

@@ -139,7 +139,9 @@ func (a *average) snapshot(t int) {
 
 // divide returns what SWAG draws θ from, and the mean of φ; nil where every parameter is random.
 func (a *average) divide(job *Job) (random *averaged, shared []float64) {
-	random = &averaged{Squares: job.split(a.Squares), Deviations: job.split(a.Deviations)}
+	random = new(averaged)
+	random.Squares, _ = job.divide(a.Squares)
+	random.Deviations, _ = job.divide(a.Deviations)
 	random.Mean, shared = job.divide(a.Mean)
 	return random, shared
 }

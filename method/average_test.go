@@ -120,11 +120,11 @@ func TestSWAOfQuadraticLosses(t *testing.T) {
 // squared mean, and the deviation of each of the last snapshots from the mean of its time. Saved and restored after every epoch,
 // a trajectory ends with the same bytes.
 func TestSnapshots(t *testing.T) {
-	job := newJob(t, 1).provide(SWAG{}.Complete(Around{}))
+	job := newJob(t, 1).provide(SWAG{}.Settle(Around{}, unheard()))
 	if err := job.search(t.Context(), newOutcome()); err != nil {
 		t.Fatal(err)
 	}
-	m := SWAG{Averaging: Averaging{Rate: 0.05, Warmup: 2, Snapshots: 7}, Rank: 3}.Complete(Around{}).(SWAG)
+	m := SWAG{Averaging: Averaging{Rate: 0.05, Warmup: 2, Snapshots: 7}, Rank: 3}.Settle(Around{}, unheard()).(SWAG)
 	fresh := func() *average {
 		phases, err := m.Phases(job)
 		if err != nil {
@@ -250,7 +250,7 @@ func TestSWAGCovariance(t *testing.T) {
 
 // A diagonal SWAG of one snapshot has no spread: its draws are that snapshot.
 func TestSWAGOfOneSnapshot(t *testing.T) {
-	m := SWAG{Averaging: Averaging{Rate: 0.01, Warmup: 1, Snapshots: 1}, Diagonal: true}.Complete(Around{}).(SWAG)
+	m := SWAG{Averaging: Averaging{Rate: 0.01, Warmup: 1, Snapshots: 1}, Diagonal: true}.Settle(Around{}, unheard()).(SWAG)
 	job := newJob(t, 2).provide(m)
 	out := do(t, job, m)
 	part := averages(t, job, m)[0]
@@ -262,7 +262,7 @@ func TestSWAGOfOneSnapshot(t *testing.T) {
 // Each member of MultiSWAG has draws of its own: members that begin at the same network, and whose batches are the same, draw other
 // networks.
 func TestSWAGMembersDiffer(t *testing.T) {
-	m := SWAG{Averaging: Averaging{Members: 2, Rate: 0.01, Snapshots: 4}, Draws: 3}.Complete(Around{}).(SWAG)
+	m := SWAG{Averaging: Averaging{Members: 2, Rate: 0.01, Snapshots: 4}, Draws: 3}.Settle(Around{}, unheard()).(SWAG)
 	job := newJob(t, 2).provide(m)
 	job.Search.Batch = 60
 	if err := job.search(t.Context(), newOutcome()); err != nil {

@@ -97,10 +97,10 @@ func (a Averaging) bytes(job *Job, members, rank, draws int) int64 {
 	)
 }
 
-func (a Averaging) memory(job *Job, rank, draws int) Memory {
+func (a Averaging) memory(job *Job, at string, rank, draws int) Memory {
 	bytes := func(members int) int64 { return a.bytes(job, members, rank, draws) }
 	return Memory{Bytes: bytes(a.Members), Scales: []Scale{{
-		Field: "members", Now: a.Members, Bytes: bytes, Fits: func(n int) string { return numeral.Several(n, "member") + " would fit" },
+		Field: at + ".members", Now: a.Members, Bytes: bytes, Fits: func(n int) string { return numeral.Several(n, "member") + " would fit" },
 	}}}
 }
 

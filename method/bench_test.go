@@ -67,7 +67,7 @@ func BenchmarkGold(b *testing.B) {
 		b.Fatal(err)
 	}
 	job := &Job{Seed: 1, Net: net, Prior: prior(b, net, 0.1), Data: problem, Model: model, Pool: workers}
-	phases, err := MCMC{Chains: 1, Start: "prior", Epochs: 1 << 40, Keep: KeepLast, Move: mcmc.HMC{Steps: 1}, Trace: Trace{100}}.Complete(Around{}).Phases(job)
+	phases, err := MCMC{Chains: 1, Start: "prior", Epochs: 1 << 40, Keep: KeepLast, Move: mcmc.HMC{Steps: 1}, Trace: Trace{100}}.Settle(Around{}, unheard()).Phases(job)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestForesee(t *testing.T) {
 		{"adapted, a million", MCMC{Chains: 2, Epochs: 500, Move: mcmc.HMC{}}, 1_000_000, "the budget is too small (500 epochs make at most 11 trajectories)", 1300},
 		{"mini-batches", MCMC{Chains: 2, Epochs: 5, Move: mcmc.SGHMC{Batch: 10, Step: 1e-4, Friction: 0.1}}, 10, "", 0},
 	} {
-		c.m = c.m.Complete(Around{}).(MCMC)
+		c.m = c.m.Settle(Around{}, unheard()).(MCMC)
 		found := c.m.Sampling().Foresee(c.d)
 		if c.want == "" {
 			if found != nil {

@@ -14,9 +14,9 @@ import (
 
 // What settings alone cannot be.
 func TestCheck(t *testing.T) {
-	chains := MCMC{}.Complete(Around{}).(MCMC)
-	islands := SMC{}.Complete(Around{}).(SMC)
-	batches := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{Step: 0.1}}.Complete(Around{}).(SMC)
+	chains := MCMC{}.Settle(Around{}, unheard()).(MCMC)
+	islands := SMC{}.Settle(Around{}, unheard()).(SMC)
+	batches := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{Step: 0.1}}.Settle(Around{}, unheard()).(SMC)
 	ofChains := func(change func(*MCMC)) Method { m := chains; change(&m); return m }
 	ofIslands := func(m SMC, change func(*SMC)) Method { change(&m); return m }
 	averaging := Averaging{}
@@ -197,20 +197,20 @@ func TestCheckWithin(t *testing.T) {
 			".move.leapfrog.gradient: cannot be used with sda, where examples have different powers: leave it out, or choose another path"},
 	} {
 		name := Methods.Name(c.m)
-		m, want := c.m.Complete(c.around), c.want
+		m, want := c.m.Settle(c.around, unheard()), c.want
 		if strings.HasPrefix(want, ".") {
 			want = "method." + name + want
 		}
-		said := strings.Join(faults(func(f *config.Faults) { m.CheckWithin(c.around, "method."+name, f) }), "\n")
+		said := strings.Join(faults(func(f *config.Faults) { m.Settle(c.around, f) }), "\n")
 		if said != want {
 			t.Errorf("%+v:\n%s\nwant\n%s", m, said, want)
 		}
 	}
 	// Of a program, where nothing was completed.
 	said := faults(func(f *config.Faults) {
-		SMC{Particles: 9, Islands: 1, Path: smc.Tempering{}, Move: mcmc.HMC{}}.CheckWithin(init, "method.smc", f)
-		SMC{}.CheckWithin(bare, "method.smc", f)
-		MCMC{Keep: 3}.CheckWithin(bare, "method.mcmc", f)
+		SMC{Particles: 9, Islands: 1, Path: smc.Tempering{}, Move: mcmc.HMC{}}.Settle(init, f)
+		SMC{}.Settle(bare, f)
+		MCMC{Keep: 3}.Settle(bare, f)
 	})
 	if want := []string{"method.smc.start: prior" + unused}; !slices.Equal(said, want) {
 		t.Errorf("%q, want %q", said, want)
@@ -226,8 +226,8 @@ func TestCheckData(t *testing.T) {
 		if n > 0 {
 			move.Gradient = &mcmc.MiniBatch{Batch: n}
 		}
-		m := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: move}.Complete(Around{})
-		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "method.smc", f) }), "\n")
+		m := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: move}.Settle(Around{}, unheard())
+		said := strings.Join(faults(func(f *config.Faults) { settleWith(m, Around{}, Sizes{60, 40, 1}, f) }), "\n")
 		if said != want {
 			t.Errorf("%d examples: %q, want %q", n, said, want)
 		}
@@ -252,9 +252,11 @@ func TestCheckDataKeep(t *testing.T) {
 		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: spread(31)}, "keep: 31 states to keep are not a multiple of 5 particles, keep: 31 states to keep, but the second half of 12 iterations has 30"},
 		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: after(12)}, "keep: a warm-up of 12 iterations leaves none of the 12 of the path: take fewer than 12, or more iterations of the path"},
 	} {
-		m := c.m.Complete(Around{Partly: true, Init: true})
-		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "", f) }), ", ")
-		if said = strings.ReplaceAll(said, ".keep", "keep"); said != c.want {
+		m := c.m.Settle(Around{Partly: true, Init: true}, unheard())
+		said := strings.Join(faults(func(f *config.Faults) {
+			settleWith(m, Around{Partly: true, Init: true, Judged: true}, Sizes{60, 40, 1}, f)
+		}), ", ")
+		if said = strings.ReplaceAll(said, "method."+Methods.Name(m)+".", ""); said != c.want {
 			t.Errorf("%+v: %q, want %q", m, said, c.want)
 		}
 	}
@@ -272,11 +274,11 @@ func TestPathOfLearning(t *testing.T) {
 		{SMC{Learning: Learning{smc.By[nn.SGD]{Rate: 1}}}, Around{Partly: true, Init: true}, smc.Schedule[smc.Constant]{Epochs: 100, Rule: smc.Constant{Batch: 50}}},
 		{SMC{Path: smc.Tempering{ESS: .3}}, Around{Partly: true}, smc.Tempering{ESS: .3}},
 	} {
-		m := c.m.Complete(c.around).(SMC)
+		m := c.m.Settle(c.around, unheard()).(SMC)
 		if m.Path != c.want {
 			t.Errorf("%+v, %+v: path %+v", c.m, c.around, m.Path)
 		}
-		said := faults(func(f *config.Faults) { m.CheckWithin(c.around, "method.smc", f) })
+		said := faults(func(f *config.Faults) { m.Settle(c.around, f) })
 		if asked := c.m.Path != nil; asked != (len(said) == 1) || asked && !strings.Contains(said[0], "adaptive tempering chooses each temperature by likelihoods that learning changes") {
 			t.Errorf("%+v, %+v: %q", c.m, c.around, said)
 		}
@@ -286,8 +288,8 @@ func TestPathOfLearning(t *testing.T) {
 // A mini-batch of chains may be all examples, and no more.
 func TestCheckDataOfChains(t *testing.T) {
 	for n, want := range map[int]string{60: "", 61: "method.mcmc.move.sghmc.batch: want at most the 60 training examples, have 61"} {
-		m := MCMC{Move: mcmc.SGHMC{Batch: n, Step: 0.1}}.Complete(Around{})
-		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "method.mcmc", f) }), "\n")
+		m := MCMC{Move: mcmc.SGHMC{Batch: n, Step: 0.1}}.Settle(Around{}, unheard())
+		said := strings.Join(faults(func(f *config.Faults) { settleWith(m, Around{}, Sizes{60, 40, 1}, f) }), "\n")
 		if said != want {
 			t.Errorf("%d examples: %q, want %q", n, said, want)
 		}
@@ -297,12 +299,12 @@ func TestCheckDataOfChains(t *testing.T) {
 // A dense scale is refused before anything is searched, with what it would take.
 func TestCheckDataScale(t *testing.T) {
 	dense := mcmc.HMC{Scale: mcmc.Dense}
-	for _, m := range []Method{MCMC{Move: dense}.Complete(Around{}), SMC{Path: smc.Tempering{}, Move: dense}.Complete(Around{})} {
+	for _, m := range []Method{MCMC{Move: dense}.Settle(Around{}, unheard()), SMC{Path: smc.Tempering{}, Move: dense}.Settle(Around{}, unheard())} {
 		for d, want := range map[int]string{
 			500:  "",
 			6320: ".move.hmc.scale: a dense scale is for at most 500 parameters: of 6320 it takes 639 MB for each chain and 2876 MB for each island",
 		} {
-			said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, d, "method", f) }), "\n")
+			said := strings.Join(faults(func(f *config.Faults) { settleWith(m, Around{}, Sizes{60, d, 1}, f) }), "\n")
 			if want == "" && said != "" || !strings.Contains(said, want) {
 				t.Errorf("%v, %d parameters: %q, want %q", m, d, said, want)
 			}

@@ -32,7 +32,7 @@ func TestDescentsOfDoubledData(t *testing.T) {
 			}
 			job.Prior = prior(t, job.Net, variance)
 			job.Search = &Search{Restarts: 1, Rate: 0.05, Batch: 1000, Epochs: 12, Optimiser: by, Schedule: nn.Constant{}}
-			do(t, job, MAP{}.Complete(around(MAP{})))
+			do(t, job, MAP{}.Settle(around(MAP{}), unheard()))
 			return job.Points.Best()
 		}
 		want := descend(false, 0.02)

@@ -30,25 +30,18 @@ func (m Dropout) Title() string {
 	return "Monte Carlo dropout of the best MAP, " + numeral.Several(m.Passes, "mask")
 }
 
-// Complete fills in the default.
-func (m Dropout) Complete(Around) Method {
-	m.Defaults()
-	return m
-}
-
 // Defaults fills in the default.
 func (m *Dropout) Defaults() { fill(&m.Passes, 10) }
 
 // Check wants a pass at least.
 func (m Dropout) Check(f *config.Faults) { f.Within("passes", m.Passes, 1, nn.MaxPasses) }
 
-// CheckWithin refuses an anchor.
-func (Dropout) CheckWithin(around Around, _ string, f *config.Faults) {
+// Settle refuses an anchor.
+func (m Dropout) Settle(around Around, f *config.Faults) Method {
 	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method dropout takes the best restart as it is")
+	m.Defaults()
+	return m
 }
-
-// CheckData refuses nothing.
-func (Dropout) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is the search, with any number of restarts, and dropout layers.
 func (Dropout) Needs() Needs { return Needs{Search: true, Prior: true, Dropout: true} }
@@ -62,7 +55,7 @@ func (m Dropout) Memory(job *Job) Memory {
 		return sum(job.bytes(0), product(8+4+4, int64(job.Net.Dim()), int64(passes)))
 	}
 	return Memory{Bytes: bytes(m.Passes), Scales: []Scale{{
-		Field: "passes", Now: m.Passes, Bytes: bytes, Fits: func(n int) string { return fmt.Sprintf("%d passes would fit", n) },
+		Field: "method.dropout.passes", Now: m.Passes, Bytes: bytes, Fits: func(n int) string { return fmt.Sprintf("%d passes would fit", n) },
 	}}}
 }
 

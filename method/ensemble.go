@@ -20,15 +20,6 @@ var _ Method = Ensemble{}
 // Title names the method.
 func (m Ensemble) Title() string { return fmt.Sprintf("a deep ensemble of %d MAP restarts", m.Members) }
 
-// Complete fills in defaults.
-func (m Ensemble) Complete(around Around) Method {
-	if around.Search != nil {
-		fill(&m.Members, around.Search.Restarts)
-	}
-	m.Defaults()
-	return m
-}
-
 // Defaults fills in the default without the settings around the method.
 func (m *Ensemble) Defaults() { fill(&m.Members, 8) }
 
@@ -37,17 +28,20 @@ func (m Ensemble) Check(f *config.Faults) {
 	f.If(m.Members < 1, "members", "want at least 2, have %d", m.Members)
 }
 
-// CheckWithin wants several restarts, and no anchor.
-func (m Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
+// Settle takes the restarts of the search for members. It wants several, and no anchor.
+func (m Ensemble) Settle(around Around, f *config.Faults) Method {
+	const at = "method.ensemble"
 	if m.Members == 1 {
 		f.Conflict([]string{"map.restarts", at + ".members"}, "one restart is not an ensemble: want at least 2, or method: map")
 	}
 	checkMembers(m.Members, around, at, f)
 	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method ensemble takes the restarts as they are")
+	if around.Search != nil {
+		fill(&m.Members, around.Search.Restarts)
+	}
+	m.Defaults()
+	return m
 }
-
-// CheckData refuses nothing.
-func (Ensemble) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is a restart for each member.
 func (m Ensemble) Needs() Needs { return Needs{Search: true, Prior: true, Restarts: m.Members} }

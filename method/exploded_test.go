@@ -49,7 +49,7 @@ func TestExploded(t *testing.T) {
 		"numbers, right":       {numbers(), mcmc.Epoch{Batch: 20, Step: 0.02}, normal, false},
 		"numbers, too short":   {numbers(), mcmc.Epoch{Batch: 20, Step: 1e-6}, normal, false},
 	} {
-		m := SMC{Particles: 4, Islands: 2, Move: c.move, Path: smc.Schedule[smc.Full]{Iterations: 8}, Weight: smc.Equal{}}.Complete(Around{}).(SMC)
+		m := SMC{Particles: 4, Islands: 2, Move: c.move, Path: smc.Schedule[smc.Full]{Iterations: 8}, Weight: smc.Equal{}}.Settle(Around{}, unheard()).(SMC)
 		m.Trace.Unlearning = true
 		out, err := c.job.Do(t.Context(), m)
 		if err != nil {
@@ -97,7 +97,7 @@ func TestExploded(t *testing.T) {
 func TestUnlearningIsNoExplosion(t *testing.T) {
 	m := SMC{
 		Particles: 4, Islands: 1, Move: mcmc.Epoch{Batch: 20, Step: 0.05}, Path: smc.Schedule[smc.Full]{Iterations: 8}, Weight: smc.Equal{}, Start: "map",
-	}.Complete(Around{}).(SMC)
+	}.Settle(Around{}, unheard()).(SMC)
 	m.Trace.Unlearning = true
 	job := newJob(t, 2).provide(m)
 	job.Search.Epochs = 200

@@ -266,14 +266,15 @@ func TestMovesStuck(t *testing.T) {
 // The spread of copies of one particle is what the moves have made of it, so a finding about them has no displacement in spreads.
 func TestMovesStuckFromCopies(t *testing.T) {
 	const copies, others = "all particles began as copies of one, and may not have parted", "the particles did not move far enough"
+	const first = ": the first such stage was at λ 0.25 (acceptance 0.30, 50 moves"
 	for _, c := range []struct {
 		parents [2]int
 		want    string
 	}{
-		{[2]int{1, 1}, "in 2 of 10 stages " + copies + " (first at λ 0.25: acceptance 0.30, 50 moves): "},
-		{[2]int{1, 3}, "in 2 of 10 stages " + others + " (first at λ 0.25: acceptance 0.30, 50 moves, from copies of one particle): "},
-		{[2]int{3, 1}, "in 2 of 10 stages " + others + " (first at λ 0.25: acceptance 0.30, 50 moves, by 1.33 of their spread): "},
-		{[2]int{3, 4}, "in 2 of 10 stages " + others + " (first at λ 0.25: acceptance 0.30, 50 moves, by 1.33 of their spread): "},
+		{[2]int{1, 1}, "In 2 of 10 stages " + copies + first + ")"},
+		{[2]int{1, 3}, "In 2 of 10 stages " + others + first + ", from copies of one particle)"},
+		{[2]int{3, 1}, "In 2 of 10 stages " + others + first + ", by 1.33 of their spread)"},
+		{[2]int{3, 4}, "In 2 of 10 stages " + others + first + ", by 1.33 of their spread)"},
 	} {
 		trace := lines(1, 10, 4)
 		for i, parents := range c.parents {
@@ -282,7 +283,7 @@ func TestMovesStuckFromCopies(t *testing.T) {
 			}
 		}
 		s := SMC{Islands: 1, Particles: 4, Path: smc.Tempering{}, Move: mcmc.HMC{}, Combine: bnn.Equal{}}.Sampling()
-		if got := words(s.Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}, LogEvidence: []float64{-20}}, 60)); !strings.Contains(got, c.want) {
+		if got := sentences(s.Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}, LogEvidence: []float64{-20}}, 60)); !strings.Contains(got, c.want) {
 			t.Errorf("parents %v: %q, want %q", c.parents, got, c.want)
 		}
 	}
@@ -371,7 +372,7 @@ func TestChosenByValidation(t *testing.T) {
 		},
 	} {
 		for keep, want := range map[smc.Keeper]bool{smc.Best{}: true, smc.Last{}: false} {
-			found := do(t, newJob(t, 1), m(keep).Complete(Around{})).Findings
+			found := do(t, newJob(t, 1), m(keep).Settle(Around{}, unheard())).Findings
 			at := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Kind == "chosen-by-validation" })
 			if at >= 0 != want || want && (found[at].Names["field"] != field || found[at].Names["value"] != "best") {
 				t.Errorf("%s: %v: finds %s", field, keep, words(found))

@@ -121,6 +121,9 @@ func newJob(t testing.TB, threads int) *Job {
 	return j
 }
 
+// unheard takes faults that nobody asks for.
+func unheard() *config.Faults { return config.NewFaults() }
+
 // around are settings around a method that has what it needs.
 func around(m Method) Around {
 	a := Around{Prior: bnn.PriorSettings{Family: bnn.NormalPrior{Variance: 0.5}}}

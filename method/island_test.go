@@ -20,15 +20,15 @@ func followed() SMC {
 	return SMC{
 		Particles: 5, Islands: 2, Move: mcmc.Unadjusted{Steps: 2, Step: 0.05},
 		Path: smc.Schedule[smc.Linear]{Iterations: 22, Rule: smc.Linear{Batch: 8, Grow: 5}},
-	}.Complete(Around{}).(SMC)
+	}.Settle(Around{}, unheard()).(SMC)
 }
 
 // Islands and chains by themselves, from bytes to bytes, end with the same state as within a run, on any number of threads,
 // whenever they were saved.
 func TestIslandAlone(t *testing.T) {
 	for _, m := range []Method{
-		followed(), stopping(2), MCMC{Chains: 2, Start: "prior", Epochs: 120, Keep: 4, Move: mcmc.HMC{Steps: 2}}.Complete(Around{}),
-		MCMC{Chains: 2, Start: "prior", Epochs: 33, Keep: 20, Move: mcmc.HMC{Steps: 1}, Trace: Trace{4}}.Complete(Around{}),
+		followed(), stopping(2), MCMC{Chains: 2, Start: "prior", Epochs: 120, Keep: 4, Move: mcmc.HMC{Steps: 2}}.Settle(Around{}, unheard()),
+		MCMC{Chains: 2, Start: "prior", Epochs: 33, Keep: 20, Move: mcmc.HMC{Steps: 1}, Trace: Trace{4}}.Settle(Around{}, unheard()),
 	} {
 		phases := func(threads int) (*Job, runs.Phase) {
 			job := newJob(t, threads)
@@ -173,7 +173,7 @@ func TestFollowed(t *testing.T) {
 		}
 	}
 	// Paths that see all examples at once are not followed on the test examples.
-	for _, m := range []Method{SMC{Particles: 4}.Complete(Around{}), chains(1, 40, 0.01)} {
+	for _, m := range []Method{SMC{Particles: 4}.Settle(Around{}, unheard()), chains(1, 40, 0.01)} {
 		job := newJob(t, 1)
 		job.Data.Validate = nil
 		for _, l := range do(t, job, m).Trace {

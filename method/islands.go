@@ -13,13 +13,13 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 	for i := range s.Islands {
 		one := sampler(i)
 		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
-		one.Start = start.place(job, i, s.Particles)
+		theta, phi := start.begin(job, i, s.Particles)
+		one.Start = theta
 		part := &island{
 			job: job, sampler: one, evidence: s.estimates(), every: s.lines(job.Data.Train.Len()),
 			tested: s.Path.Traits().Batches && job.Data.Validate == nil, follows: s.unlearning, patience: s.patience,
 		}
 		if job.Net.Partly() {
-			phi := start.shared(job, i)
 			one.Model = bnn.Learning{Training: job.Model.At(phi)}
 			one.Psi, part.frozen = phi[:job.Net.Learned()], phi[job.Net.Learned():]
 		}

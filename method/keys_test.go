@@ -30,9 +30,9 @@ func drawing() map[string]Method {
 // A mask of dropout may be asked for twice; but each example has one of its own in each epoch.
 func TestEveryStreamOfAMethodIsItsOwn(t *testing.T) {
 	for name, m := range drawing() {
-		m = m.Complete(around(m))
+		m = m.Settle(around(m), unheard())
 		if !m.Needs().Search {
-			m = m.Complete(around(m))
+			m = m.Settle(around(m), unheard())
 		}
 		for part, role := range roles {
 			if part != "all" && !m.Needs().Partly {
@@ -101,7 +101,7 @@ func TestDrawnNetworksDiffer(t *testing.T) {
 		"multi-swag": SWAG{Averaging: Averaging{Members: 2, Snapshots: 3}, Rank: 2, Draws: 4},
 		"mcmc":       MCMC{Chains: 3, Start: "prior", Epochs: 40, Keep: 6, Move: mcmc.Metropolis{SD: 0.02}},
 	} {
-		m = m.Complete(around(m)).Complete(around(m))
+		m = m.Settle(around(m), unheard()).Settle(around(m), unheard())
 		e := do(t, newJob(t, 1).provide(m), m).Posterior
 		seen, d := map[string]int{}, e.Net.Dim()
 		for j := range e.Size() {

@@ -157,10 +157,10 @@ func TestLearnedConjugate(t *testing.T) {
 		}
 	}
 	chains := MCMC{Chains: 40, Start: "prior", Epochs: 6000, Keep: 40 * 150, Move: mcmc.HMC{Steps: 10}}
-	moments("chains", do(t, job, chains.Complete(Around{})).Posterior)
+	moments("chains", do(t, job, chains.Settle(Around{}, unheard())).Posterior)
 
 	islands := SMC{Particles: 300, Islands: 40, Move: mcmc.HMC{}}
-	out := do(t, learnedJob(t, rows, sd, shape, rate), islands.Complete(Around{}))
+	out := do(t, learnedJob(t, rows, sd, shape, rate), islands.Settle(Around{}, unheard()))
 	moments("islands", out.Posterior)
 	ratios := make([]float64, 40)
 	for p, l := range out.Posterior.LogEvidence {

@@ -16,16 +16,11 @@ var _ Method = MAP{}
 // Title names the method.
 func (MAP) Title() string { return "the best MAP alone" }
 
-// Complete has nothing to fill in.
-func (m MAP) Complete(Around) Method { return m }
-
-// CheckWithin refuses an anchor.
-func (MAP) CheckWithin(around Around, _ string, f *config.Faults) {
+// Settle refuses an anchor.
+func (m MAP) Settle(around Around, f *config.Faults) Method {
 	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method map takes the best restart as it is")
+	return m
 }
-
-// CheckData refuses nothing.
-func (MAP) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is the search, with any number of restarts.
 func (MAP) Needs() Needs { return Needs{Search: true, Prior: true} }

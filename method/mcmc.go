@@ -84,8 +84,9 @@ func (m MCMC) Title() string {
 	return fmt.Sprintf("%s of %v, %s epochs each", numeral.Several(m.Chains, "chain"), m.Move, numeral.Count(m.Epochs))
 }
 
-// Complete fills in defaults.
-func (m MCMC) Complete(around Around) Method {
+// Settle fills in defaults. It refuses missing starts, and more states than moves.
+func (m MCMC) Settle(around Around, f *config.Faults) Method {
+	m.checkWithin(around, f)
 	fill(&m.Chains, 8)
 	if around.Init && around.Search == nil {
 		fill(&m.Start, "init")
@@ -106,7 +107,7 @@ func (m MCMC) Complete(around Around) Method {
 
 // Defaults fills in defaults without the settings around the method. It serves a surplus method in a config, whose faults are
 // reported too.
-func (m *MCMC) Defaults() { *m = m.Complete(Around{}).(MCMC) }
+func (m *MCMC) Defaults() { *m = m.Settle(Around{}, config.NewFaults()).(MCMC) }
 
 // moves is the number of moves of a chain. Where the cost of a move varies, it is a bound.
 func (m MCMC) moves() int {
@@ -131,8 +132,8 @@ func (m MCMC) Check(f *config.Faults) {
 	}
 }
 
-// CheckWithin refuses missing starts, and more states than moves.
-func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
+func (m MCMC) checkWithin(around Around, f *config.Faults) {
+	const at = "method.mcmc"
 	start := chainStarts.find(m.Start)
 	f.If(start.init && !around.Init, at+".start", "init is the network of model.init, which is not given")
 	if start.drawn && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
@@ -175,12 +176,13 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 }
 
-// CheckData refuses scales that are too large, and mini-batches of more examples than there are.
-func (m MCMC) CheckData(examples, parameters int, at string, f *config.Faults) {
-	f = f.In(at).In("move." + mcmc.Moves.Name(m.Move))
-	m.Move.CheckForData(examples, parameters, f)
+// SettleWith refuses scales that are too large, and mini-batches of more examples than there are.
+func (m MCMC) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
+	f = f.In("method.mcmc.move." + mcmc.Moves.Name(m.Move))
+	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f)
 	n := m.Move.Traits().Subsample
-	f.If(n > examples, "batch", "want at most the %d training examples, have %d", examples, n)
+	f.If(n > s.Examples, "batch", "want at most the %d training examples, have %d", s.Examples, n)
+	return m
 }
 
 // Needs is a restart for each chain that starts from one.
@@ -237,7 +239,7 @@ func (m MCMC) Memory(job *Job) Memory {
 	}
 	bytes := func(chains int) int64 { return s.bytes(job, chains, 1, held) }
 	return Memory{Bytes: bytes(m.Chains), Scales: []Scale{{
-		Field: "chains", Now: m.Chains, Bytes: bytes, Fits: func(n int) string { return fmt.Sprintf("%d chains would fit", n) },
+		Field: "method.mcmc.chains", Now: m.Chains, Bytes: bytes, Fits: func(n int) string { return fmt.Sprintf("%d chains would fit", n) },
 	}}}
 }
 

@@ -135,7 +135,7 @@ func TestSamplersOfChains(t *testing.T) {
 		{MCMC{Keep: KeepLast, Move: mcmc.PCN{}}, 0, mcmc.PCN{Accept: 0.25}},
 		{MCMC{Chains: 3, Keep: 6, Epochs: 70, Start: "prior", Move: mcmc.HMC{Steps: 4, Step: 0.01}}, 2, mcmc.HMC{Steps: 4, Step: 0.01, Jitter: 0.2}},
 	} {
-		m := c.m.Complete(Around{}).(MCMC)
+		m := c.m.Settle(Around{}, unheard()).(MCMC)
 		job := newJob(t, 1)
 		job.Search = &Search{Restarts: 8, Rate: 0.1, Batch: 60, Epochs: 1}
 		job.Search.Complete(0, true)

@@ -58,11 +58,29 @@ func (s *Sampling) numbers() int64 {
 	return numbers
 }
 
-// onDisk adds to an estimate what lies on the disk if kept states are moved to files. held is the number of states that an island keeps.
-func (s *Sampling) onDisk(m Memory, job *Job, k smc.Keeper, held int) Memory {
+// memory estimates the memory of islands that keep states as k says, and what lies on the disk if these are moved to files. takes reports
+// whether an island may have so many particles.
+func (s *Sampling) memory(job *Job, k smc.Keeper, takes func(particles int) bool) Memory {
+	held := func(particles int) int { return smc.Held(k, s.Whole, particles, job.Data.Train.Len()) }
+	bytes := func(islands, particles int) int64 {
+		return s.bytes(job, islands, particles, inFiles(job, k, particles, held(particles)))
+	}
+	m := Memory{Bytes: bytes(s.Islands, s.Particles), Field: s.at + ".keep", Kept: held(s.Particles) / s.Particles, Scales: []Scale{{
+		Field: s.at + ".particles", Now: s.Particles, Bytes: func(n int) int64 { return bytes(s.Islands, n) }, Takes: takes,
+		Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
+	}}}
+	if s.Islands > 1 {
+		m.Scales = append(m.Scales, Scale{
+			Field: s.at + ".islands", Now: s.Islands, Bytes: func(n int) int64 { return bytes(n, s.Particles) }, Fits: func(n int) string {
+				if n == 1 {
+					return fmt.Sprintf("one island of %d would fit", s.Particles)
+				}
+				return fmt.Sprintf("%d islands of %d would fit", n, s.Particles)
+			},
+		})
+	}
 	d := int64(job.Net.Dim())
 	tuned, _ := s.Move.Memory(s.Particles, int(d))
-	m.Kept, m.Field = held/s.Particles, "keep"
 	m.If = func(kept int) (disk, saved int64) {
 		held := kept * s.Particles
 		return diskBytes(job, k, s.Islands, held), product(8, int64(s.Islands), sum(
@@ -75,6 +93,22 @@ func (s *Sampling) onDisk(m Memory, job *Job, k smc.Keeper, held int) Memory {
 		m.Short = m.Disk / int64(filed(k).Bytes()) * int64(safetensors.BFloat16.Bytes())
 	}
 	return m
+}
+
+// inFiles is how many of an island's kept states are in memory at a time, at most.
+func inFiles(job *Job, k smc.Keeper, particles, kept int) int {
+	if !job.Files || filed(k) == "" {
+		return kept
+	}
+	return min(kept, shardBytes/(safetensors.Float32.Bytes()*job.Net.Dim())+particles)
+}
+
+// diskBytes are the bytes of the states of all islands that are kept in files.
+func diskBytes(job *Job, k smc.Keeper, islands, kept int) int64 {
+	if !job.Files || filed(k) == "" {
+		return 0
+	}
+	return product(int64(islands), int64(kept), int64(job.Net.Dim()), int64(filed(k).Bytes()))
 }
 
 // comparisonBytes is the memory for the comparison of chains by their kept states: the outputs of all, for some inputs at a time,
@@ -117,53 +151,60 @@ func problemBytes(p *data.Problem) (total int64) {
 	return total
 }
 
-// CheckMemory refuses a method that will need more than limit bytes, and says which settings would fit; 0 is no limit. at is
-// the path of the method in a config. If fewer threads would fit, they are all that it names: no result depends on them.
-func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
+// CheckLoading refuses to load examples if the program will need more than limit bytes while they are read; 0 is no limit.
+// What is only needed meanwhile, such as a table, is garbage when the method begins: CheckMemory does not count it.
+func CheckLoading(bytes, limit int64, f *config.Faults) {
+	f.If(limit > 0 && programBytes+bytes > limit, "", "to read the examples, the run needs about %s of memory, but only %s are available (GOMEMLIMIT sets another limit)",
+		bytesText(programBytes+bytes, math.Ceil), bytesText(limit, math.Floor))
+}
+
+// CheckMemory refuses a method that will need more than limit bytes, and says which settings would fit; 0 is no limit. If
+// fewer threads would fit, they are all that it names: no result depends on them. It returns the estimate.
+func (j *Job) CheckMemory(m Method, limit int64, f *config.Faults) Memory {
 	memory := m.Memory(j)
 	if limit <= 0 || memory.Bytes <= limit {
-		return
+		return memory
 	}
 	text := fmt.Sprintf("the run needs %s of memory, but only %s are available", needed(memory.Bytes), bytesText(limit, math.Floor))
 	if n := largest(j.Pool.Threads(), func(n int) bool { return m.Memory(j.on(n)).Bytes <= limit }); n > 0 {
 		f.Add("", "on %s %s; %s would fit (--threads; GOMEMLIMIT sets another limit)",
 			numeral.Several(j.Pool.Threads(), "thread"), text, numeral.Several(n, "thread"))
-		return
+		return memory
 	}
 	field := "model"
 	for i, s := range memory.Scales {
 		if i == 0 {
-			field = at + "." + s.Field
+			field = s.Field
 		}
 		if n := largest(s.Now, func(n int) bool { return s.Bytes(n) <= limit }); n > 0 && (s.Takes == nil || s.Takes(n)) {
 			text += "; " + s.Fits(n)
 		}
 	}
 	f.Add(field, "%s (GOMEMLIMIT sets another limit)", text)
+	return memory
 }
 
-// CheckDisk refuses a method whose kept states and checkpoints will not fit in the free bytes of a disk, and says how many would.
-func (j *Job) CheckDisk(m Method, free int64, at string, f *config.Faults) {
-	memory := m.Memory(j)
+// CheckDisk refuses a run whose kept states and checkpoints will not fit in the free bytes of a disk, and says how many would.
+func (m Memory) CheckDisk(free int64, f *config.Faults) {
 	need := func(iterations int) int64 {
-		disk, saved := memory.If(iterations)
+		disk, saved := m.If(iterations)
 		return sum(product(2, disk), product(3, saved))
 	}
-	if memory.Disk == 0 || need(memory.Kept) <= free {
+	if m.Disk == 0 || need(m.Kept) <= free {
 		return
 	}
 	var mends []string
-	if n := largest(memory.Kept, func(n int) bool { return need(n) <= free }); n > 0 {
-		mends = append(mends, fmt.Sprintf("keep fewer (those of %s of %s would fit)", numeral.Count(n), numeral.Several(memory.Kept, "iteration")))
+	if n := largest(m.Kept, func(n int) bool { return need(n) <= free }); n > 0 {
+		mends = append(mends, fmt.Sprintf("keep fewer (those of %s of %s would fit)", numeral.Count(n), numeral.Several(m.Kept, "iteration")))
 	}
-	if memory.Short < memory.Disk && sum(product(2, memory.Short), product(3, memory.Saved)) <= free {
+	if m.Short < m.Disk && sum(product(2, m.Short), product(3, m.Saved)) <= free {
 		mends = append(mends, "keep them as: bfloat16")
 	}
 	if mends == nil {
 		mends = append(mends, fmt.Sprintf("not even those of one iteration would fit, which need %s: take fewer particles or islands", needed(need(1))))
 	}
-	f.Add(at+"."+memory.Field, "the states that are kept need %s of the disk while the run ends, its checkpoints included, and only %s are free there: %s, or name a folder on another disk with --out",
-		needed(need(memory.Kept)), bytesText(free, math.Floor), strings.Join(mends, ", or "))
+	f.Add(m.Field, "the states that are kept need %s of the disk while the run ends, its checkpoints included, and only %s are free there: %s, or name a folder on another disk with --out",
+		needed(need(m.Kept)), bytesText(free, math.Floor), strings.Join(mends, ", or "))
 }
 
 // on is the job on another number of threads.

@@ -22,7 +22,7 @@ func TestCheckMemory(t *testing.T) {
 	job := newJob(t, 2)
 	const limit = 60 << 20
 	refused := func(m Method) string {
-		return strings.Join(faults(func(f *config.Faults) { job.CheckMemory(m, limit, "method.any", f) }), "\n")
+		return strings.Join(faults(func(f *config.Faults) { job.CheckMemory(m, limit, f) }), "\n")
 	}
 	islands := SMC{Particles: 8, Islands: 3, Path: smc.Tempering{}, Move: mcmc.HMC{}}
 	for _, c := range []struct {
@@ -35,13 +35,13 @@ func TestCheckMemory(t *testing.T) {
 		{"passes", `; (\d+) passes would fit`, func(n int) Method { return Dropout{Passes: n} }},
 		{"chains", `; (\d+) chains would fit`, func(n int) Method { return MCMC{Chains: n, Epochs: 200, Keep: 5 * n, Move: mcmc.HMC{Steps: 1}} }},
 	} {
-		said := refused(c.of(200_000))
+		said, at := refused(c.of(200_000)), "method."+Methods.Name(c.of(1))
 		first := c.field
 		if first == "islands" {
 			first = "particles" // the most important of the settings
 		}
 		match := regexp.MustCompile(c.would).FindStringSubmatch(said)
-		if match == nil || !strings.HasPrefix(said, "method.any."+first+": the run needs about ") || !strings.HasSuffix(said, "60 MB are available"+said[strings.Index(said, ";"):]) {
+		if match == nil || !strings.HasPrefix(said, at+"."+first+": the run needs about ") || !strings.HasSuffix(said, "60 MB are available"+said[strings.Index(said, ";"):]) {
 			t.Errorf("%s: %q", c.field, said)
 			continue
 		}
@@ -66,12 +66,12 @@ func TestCheckMemory(t *testing.T) {
 			t.Errorf("%s: %q", m.Title(), said)
 		}
 		f := config.NewFaults()
-		job.CheckMemory(m, 1<<20, "method.any", f)
+		job.CheckMemory(m, 1<<20, f)
 		if all := f.All(); len(all) != 1 || all[0].Path != "model" {
 			t.Errorf("%s in 1 MB: %+v", m.Title(), all)
 		}
 		f = config.NewFaults()
-		if job.CheckMemory(m, 0, "method.any", f); len(f.All()) > 0 {
+		if job.CheckMemory(m, 0, f); len(f.All()) > 0 {
 			t.Errorf("%s without a limit: %+v", m.Title(), f.All())
 		}
 	}
@@ -193,7 +193,7 @@ func TestMemoryDoesNotOverflow(t *testing.T) {
 		{job, MCMC{Chains: rng.MaxIslands, Epochs: math.MaxInt, Keep: math.MaxInt, Move: mcmc.HMC{Steps: 1}}},
 		{&searched, MAP{}},
 	} {
-		said := faults(func(f *config.Faults) { c.job.CheckMemory(c.method, math.MaxInt64-1, "method.any", f) })
+		said := faults(func(f *config.Faults) { c.job.CheckMemory(c.method, math.MaxInt64-1, f) })
 		if len(said) != 1 || !strings.Contains(said[0], "needs more than 8589934592 GB of memory") {
 			t.Errorf("%T: %q", c.method, said)
 		}
@@ -222,10 +222,10 @@ func TestMemoryNamesNothingThatIsRefused(t *testing.T) {
 		for n := 1; n <= 12; n++ {
 			fits := m
 			fits.Particles = n
-			said := faults(func(f *config.Faults) { job.CheckMemory(m, fits.Memory(job).Bytes, "method.any", f) })
+			said := faults(func(f *config.Faults) { job.CheckMemory(m, fits.Memory(job).Bytes, f) })
 			refused := faults(func(f *config.Faults) {
 				fits.Check(f)
-				fits.CheckWithin(Around{}, "method.any", f)
+				fits.Settle(Around{}, f)
 			})
 			named := strings.Contains(strings.Join(said, "\n"), "particles would fit")
 			if named != (n >= fewest) || named != (refused == nil) {
@@ -240,10 +240,10 @@ func TestMemoryOfThreads(t *testing.T) {
 	few, many := newJob(t, 1), newJob(t, 4000)
 	const limit = 60 << 20
 	m := SMC{Particles: 8, Islands: 3, Path: smc.Tempering{}, Move: mcmc.HMC{}}
-	if said := faults(func(f *config.Faults) { few.CheckMemory(m, limit, "method.any", f) }); said != nil {
+	if said := faults(func(f *config.Faults) { few.CheckMemory(m, limit, f) }); said != nil {
 		t.Fatalf("on one thread: %q", said)
 	}
-	said := strings.Join(faults(func(f *config.Faults) { many.CheckMemory(m, limit, "method.any", f) }), "\n")
+	said := strings.Join(faults(func(f *config.Faults) { many.CheckMemory(m, limit, f) }), "\n")
 	match := regexp.MustCompile(`^: on 4,000 threads the run needs about \d+ MB of memory, but only 60 MB are available; (\d+) threads would fit \(--threads;`).FindStringSubmatch(said)
 	if match == nil {
 		t.Fatalf("on 4,000 threads: %q", said)
@@ -255,8 +255,8 @@ func TestMemoryOfThreads(t *testing.T) {
 		}
 	}
 	m.Particles = 200_000
-	if said := strings.Join(faults(func(f *config.Faults) { many.CheckMemory(m, limit, "method.any", f) }), "\n"); strings.Contains(said, "thread") ||
-		!strings.Contains(said, "method.any.particles") {
+	if said := strings.Join(faults(func(f *config.Faults) { many.CheckMemory(m, limit, f) }), "\n"); strings.Contains(said, "thread") ||
+		!strings.Contains(said, "method.smc.particles") {
 		t.Errorf("too many particles for one thread: %q", said)
 	}
 }
@@ -264,7 +264,7 @@ func TestMemoryOfThreads(t *testing.T) {
 // The kernel of SVGD and its distances, 3J²/2 numbers, count as memory.
 func TestMemoryOfSVGD(t *testing.T) {
 	job := newJob(t, 1)
-	bytes := func(n int) float64 { return float64(SVGD{Particles: n}.Complete(Around{}).Memory(job).Bytes) }
+	bytes := func(n int) float64 { return float64(SVGD{Particles: n}.Settle(Around{}, unheard()).Memory(job).Bytes) }
 	const n = 4000
 	if second := (bytes(3*n) - 2*bytes(2*n) + bytes(n)) / (n * n); !(math.Abs(second-2*12) < 0.1) {
 		t.Errorf("memory grows as %v J² bytes, want 12", second/2)

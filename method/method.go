@@ -29,17 +29,10 @@ type Method interface {
 	// Title describes the method in words: "8 chains of HMC (80 leapfrogs), 1,600 epochs each".
 	Title() string
 
-	// Complete fills in the defaults that depend on the settings around the method. It is called again once the data are known.
-	Complete(around Around) Method
-
-	// CheckWithin refuses settings that contradict each other or the settings around the method. Fields are named from the
-	// config's root; at is the path of the method: "method.smc". Check (config.Checker) refuses settings that are wrong by
-	// themselves.
-	CheckWithin(around Around, at string, f *config.Faults)
-
-	// CheckData refuses settings that do not suit the number of training examples or of the network's parameters; at is as in
-	// CheckWithin.
-	CheckData(examples, parameters int, at string, f *config.Faults)
+	// Settle returns the method with the defaults that depend on the settings around it. It notes the settings of the method as it is that
+	// contradict each other or those around. Fields are named from the config's root. Check (config.Checker) refuses settings that are
+	// wrong by themselves.
+	Settle(around Around, f *config.Faults) Method
 
 	// Needs lists what the method needs before it begins.
 	Needs() Needs
@@ -56,6 +49,20 @@ type Method interface {
 	// Gather makes the ensemble from the final states of the phases' parts, and returns findings about the ensemble and the
 	// trace.
 	Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error)
+}
+
+// Sized is a Method with settings that depend on the data and the network.
+type Sized interface {
+	// SettleWith returns the method with the defaults that depend on these sizes. It notes the settings that do not suit the sizes, and
+	// those that what it filled in contradicts. Fields are named from the config's root.
+	SettleWith(around Around, s Sizes, f *config.Faults) Method
+}
+
+// Sizes are those of the data and the network.
+type Sizes struct {
+	Examples   int     // to train on
+	Parameters int     // that are random: D
+	Operations float64 // in floating point, of the log-likelihood of all training examples and its gradient, at one network
 }
 
 // Needs lists what a method needs before it begins.
@@ -77,13 +84,6 @@ type Around struct {
 	Judged bool // there are validation examples
 	Prior  bnn.PriorSettings
 	Search *Search // nil: no search for point estimates
-
-	// Examples is the number of training examples. It is known once the data are loaded; before that, 0.
-	Examples int
-
-	// Operations are the floating-point operations of the log-likelihood of all training examples and its gradient, at one network. They
-	// are known when Examples is.
-	Operations float64
 }
 
 // Memory estimates the largest number of bytes that a run of a method has in use at the same time.
@@ -92,7 +92,7 @@ type Memory struct {
 	Scales []Scale // settings that would lower the estimate, most important first
 
 	// Disk is the number of bytes of states that are kept in files, of which a finished run has one copy, and one that is about to finish two.
-	// They are of so many iterations (Kept). Field is the setting of the method that they are due to. Saved are the bytes of a checkpoint: while
+	// They are of so many iterations (Kept). Field is the path of the setting that they are due to. Saved are the bytes of a checkpoint: while
 	// one is written, there are three. If is what Disk and Saved would be with states of another number of iterations. Short is what Disk would
 	// be with bfloat16.
 	Disk, Saved int64
@@ -104,7 +104,7 @@ type Memory struct {
 
 // Scale is a setting that memory grows with.
 type Scale struct {
-	Field string             // of the method, in a config
+	Field string             // its path in a config
 	Now   int                // its value
 	Bytes func(n int) int64  // the estimate if the setting were n
 	Takes func(n int) bool   // whether n is a value that the method takes; nil: any from 1

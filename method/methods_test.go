@@ -47,13 +47,13 @@ func TestEveryMethod(t *testing.T) {
 		if got := Methods.Name(c.m); got != row.Name {
 			t.Errorf("the case of %s is a %s", row.Name, got)
 		}
-		m := c.m.Complete(around(c.m))
+		m := c.m.Settle(around(c.m), unheard())
 		if !c.m.Needs().Search { // what it needs may depend on what was left out
-			m = m.Complete(around(m))
+			m = m.Settle(around(m), unheard())
 		}
 		said := faults(func(f *config.Faults) {
-			m.CheckWithin(around(m), "method."+row.Name, f)
-			m.CheckData(60, 40, "method."+row.Name, f)
+			m.Settle(around(m), f)
+			settleWith(m, around(m), Sizes{60, 40, 1}, f)
 		})
 		if err := config.Check(m); err != nil || said != nil {
 			t.Errorf("%s: %v, %q", row.Name, err, said)
@@ -111,25 +111,25 @@ func TestComplete(t *testing.T) {
 	mcmcOf := func(m Method) MCMC { return m.(MCMC) }
 	smcOf := func(m Method) SMC { return m.(SMC) }
 	for what, c := range map[string]struct{ got, want any }{
-		"chains":                           {MCMC{}.Complete(Around{}), MCMC{8, "map", 1600, 80, mcmc.HMC{}.ForChains(), Trace{}, Learning{}}},
-		"chains of a trained network":      {mcmcOf(MCMC{}.Complete(init)).Start, "init"},
-		"chains, and a search":             {mcmcOf(MCMC{}.Complete(searched)).Start, "map"},
-		"chains at draws":                  {mcmcOf(MCMC{Start: "prior"}.Complete(init)).Start, "prior"},
-		"as many states as moves":          {mcmcOf(MCMC{Chains: 3, Epochs: 800, Move: mcmc.HMC{Steps: 80}}.Complete(Around{})).Keep, 3 * 5},
-		"no move in the second half":       {mcmcOf(MCMC{Epochs: 159, Move: mcmc.HMC{Steps: 80}}.Complete(Around{})).Keep, KeepLast},
-		"one move in the second half":      {mcmcOf(MCMC{Epochs: 160, Move: mcmc.HMC{Steps: 80}}.Complete(Around{})).Keep, 8},
-		"short chains":                     {mcmcOf(MCMC{Chains: 2, Epochs: 8, Move: mcmc.PCN{}}.Complete(Around{})).Keep, 2 * 4},
-		"passes":                           {Dropout{}.Complete(Around{}), Dropout{10}},
-		"islands":                          {SMC{}.Complete(Around{}), SMC{0, 1, bnn.Equal{}, false, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil, Learning{}, nil, IslandTrace{}, nil}},
-		"islands of a trained network":     {smcOf(SMC{}.Complete(init)).Start, "init"},
-		"islands at an anchor":             {smcOf(SMC{}.Complete(anchored)).Start, ""},
-		"batches":                          {smcOf(SMC{Path: full}.Complete(Around{})).Start, "prior"},
-		"batches of a trained network":     {smcOf(SMC{Path: full}.Complete(init)).Start, "init"},
-		"batches, and a search":            {smcOf(SMC{Path: full}.Complete(searched)).Start, "prior"},
-		"batches at an anchor":             {smcOf(SMC{Path: full}.Complete(anchored)).Start, "prior"},
-		"resampling of batches":            {smcOf(SMC{Path: full}.Complete(Around{})).Resample.When, smc.BelowRatio(0.5)},
-		"weights of an unadjusted move":    {smcOf(SMC{Path: full, Move: mcmc.Unadjusted{}}.Complete(Around{})).Weight, smc.Momentum{}},
-		"literal weights, where asked for": {smcOf(SMC{Move: mcmc.Unadjusted{}, Weight: smc.Momentum{Literal: true}}.Complete(Around{})).Weight, smc.Momentum{Literal: true}},
+		"chains":                           {MCMC{}.Settle(Around{}, unheard()), MCMC{8, "map", 1600, 80, mcmc.HMC{}.ForChains(), Trace{}, Learning{}}},
+		"chains of a trained network":      {mcmcOf(MCMC{}.Settle(init, unheard())).Start, "init"},
+		"chains, and a search":             {mcmcOf(MCMC{}.Settle(searched, unheard())).Start, "map"},
+		"chains at draws":                  {mcmcOf(MCMC{Start: "prior"}.Settle(init, unheard())).Start, "prior"},
+		"as many states as moves":          {mcmcOf(MCMC{Chains: 3, Epochs: 800, Move: mcmc.HMC{Steps: 80}}.Settle(Around{}, unheard())).Keep, 3 * 5},
+		"no move in the second half":       {mcmcOf(MCMC{Epochs: 159, Move: mcmc.HMC{Steps: 80}}.Settle(Around{}, unheard())).Keep, KeepLast},
+		"one move in the second half":      {mcmcOf(MCMC{Epochs: 160, Move: mcmc.HMC{Steps: 80}}.Settle(Around{}, unheard())).Keep, 8},
+		"short chains":                     {mcmcOf(MCMC{Chains: 2, Epochs: 8, Move: mcmc.PCN{}}.Settle(Around{}, unheard())).Keep, 2 * 4},
+		"passes":                           {Dropout{}.Settle(Around{}, unheard()), Dropout{10}},
+		"islands":                          {SMC{}.Settle(Around{}, unheard()), SMC{0, 1, bnn.Equal{}, false, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil, Learning{}, nil, IslandTrace{}, nil}},
+		"islands of a trained network":     {smcOf(SMC{}.Settle(init, unheard())).Start, "init"},
+		"islands at an anchor":             {smcOf(SMC{}.Settle(anchored, unheard())).Start, ""},
+		"batches":                          {smcOf(SMC{Path: full}.Settle(Around{}, unheard())).Start, "prior"},
+		"batches of a trained network":     {smcOf(SMC{Path: full}.Settle(init, unheard())).Start, "init"},
+		"batches, and a search":            {smcOf(SMC{Path: full}.Settle(searched, unheard())).Start, "prior"},
+		"batches at an anchor":             {smcOf(SMC{Path: full}.Settle(anchored, unheard())).Start, "prior"},
+		"resampling of batches":            {smcOf(SMC{Path: full}.Settle(Around{}, unheard())).Resample.When, smc.BelowRatio(0.5)},
+		"weights of an unadjusted move":    {smcOf(SMC{Path: full, Move: mcmc.Unadjusted{}}.Settle(Around{}, unheard())).Weight, smc.Momentum{}},
+		"literal weights, where asked for": {smcOf(SMC{Move: mcmc.Unadjusted{}, Weight: smc.Momentum{Literal: true}}.Settle(Around{}, unheard())).Weight, smc.Momentum{Literal: true}},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("%s: %+v, want %+v", what, c.got, c.want)
@@ -184,7 +184,7 @@ func TestPoint(t *testing.T) {
 // The prior is anchored at the best restart or, without a search, at the trained network: with s small, chains stay there.
 func TestAnchored(t *testing.T) {
 	for _, searched := range []bool{true, false} {
-		m := SMC{Particles: 3, Move: mcmc.HMC{}}.Complete(Around{}).(SMC)
+		m := SMC{Particles: 3, Move: mcmc.HMC{}}.Settle(Around{}, unheard()).(SMC)
 		job := newJob(t, 1).provide(AsIs{})
 		if searched {
 			job.Search = around(MAP{}).Search

@@ -61,14 +61,15 @@ func TestPartlyStarts(t *testing.T) {
 		check := func(s start, island, particles, at int) {
 			t.Helper()
 			theta, phi := part(at)
+			begun, shared := s.begin(job, island, particles)
 			if s.at != nil {
-				wantNear(t, name+", "+s.name, s.place(job, island, particles), slices.Repeat(theta, particles), 0)
-			} else if s.place(job, island, particles) != nil {
+				wantNear(t, name+", "+s.name, begun, slices.Repeat(theta, particles), 0)
+			} else if begun != nil {
 				t.Errorf("%s, %s: begins at a place", name, s.name)
 			}
-			wantNear(t, name+", φ of "+s.name, s.shared(job, island), phi, 0)
+			wantNear(t, name+", φ of "+s.name, shared, phi, 0)
 		}
-		one, two := islandStarts.find("prior").shared(job, 0), islandStarts.find("prior").shared(job, 1)
+		one, two := job.shared(0), job.shared(1)
 		if n := job.Net.Shared(); len(one) != n || n > 0 && slices.Equal(one, two) {
 			t.Errorf("%s: islands share %d and %d parameters, want two draws of %d", name, len(one), len(two), n)
 		}
@@ -124,7 +125,7 @@ func TestPartlyEnsembles(t *testing.T) {
 			SMC{Particles: 3, Islands: 2, Start: "init", Path: smc.Schedule[smc.Full]{Iterations: 2}, Move: still},
 		} {
 			job.Run = without(t)
-			out := do(t, job, m.Complete(Around{Init: true}))
+			out := do(t, job, m.Settle(Around{Init: true}, unheard()))
 			if got := nll(out.Posterior); !(math.Abs(got-nll(same)) <= 1e-5) {
 				t.Errorf("%s, %s: NLL %v, want %v", name, m.Title(), got, nll(same))
 			}
@@ -142,8 +143,8 @@ func TestPartlySGD(t *testing.T) {
 	m := SMC{Start: "sgd", Path: smc.Schedule[smc.Full]{Iterations: 3}}
 	for _, partly := range []bool{false, true} {
 		around := Around{Partly: partly}
-		m := m.Complete(around)
-		said := faults(func(f *config.Faults) { m.CheckWithin(around, "method.smc", f) })
+		m := m.Settle(around, unheard())
+		said := faults(func(f *config.Faults) { m.Settle(around, f) })
 		if partly != (len(said) == 1 && strings.HasPrefix(said[0], "method.smc.start: sgd gives each particle a restart of its own") && strings.HasSuffix(said[0], "leave model.random out")) {
 			t.Errorf("partly %v: %q", partly, said)
 		}
@@ -156,7 +157,7 @@ func TestPartlySGD(t *testing.T) {
 // The Gaussian of SWAG is over θ alone: every draw of a member has its mean of φ over the snapshots, and the draws of θ differ.
 func TestPartlySWAG(t *testing.T) {
 	for _, name := range []string{"first", "last"} {
-		m := SWAG{Averaging: Averaging{Members: 2, Rate: 0.05, Warmup: 1, Snapshots: 6}, Draws: 3}.Complete(Around{}).(SWAG)
+		m := SWAG{Averaging: Averaging{Members: 2, Rate: 0.05, Warmup: 1, Snapshots: 6}, Draws: 3}.Settle(Around{}, unheard()).(SWAG)
 		job := partly(t, 2, roles[name])
 		job.Search = around(m).Search
 		job.Search.Restarts = 2
@@ -209,7 +210,7 @@ func networks(e *bnn.Ensemble) (whole [][]float64) {
 func TestPartlyStepByRule(t *testing.T) {
 	m := SMC{Path: smc.Schedule[smc.Constant]{Epochs: 1, Rule: smc.Constant{Batch: 5}}, Move: mcmc.Unadjusted{Steps: 1}}
 	for partly, want := range map[bool]float64{false: 0, true: mcmc.AutoStep} {
-		if got := m.Complete(Around{Partly: partly}).(SMC).Move; got != (mcmc.Unadjusted{Steps: 1, Step: want}) {
+		if got := m.Settle(Around{Partly: partly}, unheard()).(SMC).Move; got != (mcmc.Unadjusted{Steps: 1, Step: want}) {
 			t.Errorf("partly random %v: %+v, want a step of %v", partly, got, want)
 		}
 	}

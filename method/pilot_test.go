@@ -71,7 +71,7 @@ func linearEvidence(set *data.Set) float64 {
 func piloted(islands, particles int) SMC {
 	return SMC{
 		Particles: particles, Islands: islands, Pilot: true, Move: mcmc.HMC{Steps: 3, Step: 0.15, Mutations: mcmc.Mutations{Count: 2}},
-	}.Complete(Around{}).(SMC)
+	}.Settle(Around{}, unheard()).(SMC)
 }
 
 // temperatures are those of each island.
@@ -207,8 +207,8 @@ func TestPilotIsRefused(t *testing.T) {
 		"method.smc.pilot: a pilot chooses the temperatures of path tempering, and path ladder has none to choose: leave pilot out": {SMC{Pilot: true, Path: smc.Ladder{Temperatures: []float64{1}}}, Around{}},
 		"method.smc.pilot: a pilot goes from the prior to the posterior, and start init begins elsewhere: leave pilot out":          {SMC{Pilot: true}, Around{Init: true}},
 	} {
-		m := c.m.Complete(c.around).(SMC)
-		said := faults(func(f *config.Faults) { m.CheckWithin(c.around, "method.smc", f) })
+		m := c.m.Settle(c.around, unheard()).(SMC)
+		said := faults(func(f *config.Faults) { m.Settle(c.around, f) })
 		if strings.Join(said, "\n") != want {
 			t.Errorf("%s, %+v: %q, want %q", m.Title(), c.around, said, want)
 		}

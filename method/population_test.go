@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -28,28 +29,36 @@ func TestParticlesFor(t *testing.T) {
 
 // A method has its number of particles once the data are known, and keeps a number that it was given. Paths of batches need no data.
 func TestParticlesAreCompleted(t *testing.T) {
-	known := Around{Operations: 500 * 736}
+	known := Sizes{Examples: 1000, Operations: 500 * 736}
 	for what, c := range map[string]struct {
-		m      Method
-		around Around
-		want   int
+		m     Method
+		sizes Sizes
+		want  int
 	}{
-		"before the data are known": {SMC{}, Around{}, 0},
+		"before the data are known": {SMC{}, Sizes{}, 0},
 		"auto":                      {SMC{}, known, 130},
-		"completed twice":           {SMC{}.Complete(Around{}), known, 130},
-		"known already":             {SMC{}.Complete(known), Around{Operations: 1}, 130},
+		"completed twice":           {SMC{}.Settle(Around{}, unheard()), known, 130},
+		"known already":             {settleWith(SMC{}.Settle(Around{}, unheard()), Around{}, known, unheard()), Sizes{Examples: 1000, Operations: 1}, 130},
 		"given":                     {SMC{Particles: 7}, known, 7},
 		"a ladder":                  {SMC{Path: smc.Ladder{Temperatures: []float64{1}}}, known, 130},
-		"batches":                   {SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}}, Around{}, 10},
+		"batches":                   {SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}}, Sizes{}, 10},
 		"each at a restart":         {SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Start: "sgd"}, known, 10},
-		"learned layers":            {SMC{}, Around{Partly: true, Operations: 1}, 10},
+		"learned layers":            {SMC{}.Settle(Around{Partly: true}, unheard()), Sizes{Examples: 1000, Operations: 1}, 10},
 	} {
-		m := c.m.Complete(c.around).(SMC)
+		m := c.m.Settle(Around{}, unheard()).(SMC)
+		if c.sizes.Examples > 0 {
+			m = settleWith(m, Around{}, c.sizes, unheard()).(SMC)
+		}
 		if m.Particles != c.want {
 			t.Errorf("%s: %d particles, want %d", what, m.Particles, c.want)
 		}
 		if want := "1 island of"; (c.want > 0) != strings.HasPrefix(m.Title(), want) {
 			t.Errorf("%s: the title is %q", what, m.Title())
 		}
+	}
+	few := SMC{Path: smc.Tempering{ESS: 0.05}}.Settle(Around{}, unheard())
+	said := strings.Join(faults(func(f *config.Faults) { settleWith(few, Around{}, Sizes{Examples: 1000, Operations: 1e15}, f) }), "\n")
+	if !strings.Contains(said, "tempering keeps a share of 0.05 of 10 particles effective: at most one") {
+		t.Errorf("ten particles of which tempering keeps none: %q", said)
 	}
 }

@@ -40,7 +40,7 @@ func TestPyTorchEpochs(t *testing.T) {
 	if err := job.search(t.Context(), newOutcome()); err != nil {
 		t.Fatal(err)
 	}
-	m := SWAG{Averaging: Averaging{Snapshots: 1}, Diagonal: true}.Complete(Around{}).(SWAG)
+	m := SWAG{Averaging: Averaging{Snapshots: 1}, Diagonal: true}.Settle(Around{}, unheard()).(SWAG)
 	m.Warmup = 0
 
 	dir, n := t.TempDir(), problem.Train.Len()

@@ -27,6 +27,7 @@ type Sampling struct {
 	Learned    bool     // layers that are not random are learned, so that no one model has the evidence
 	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
+	at         string                             // the path of the method in a config
 	chains     bool                               // each island is a chain
 	budget     int                                // epochs of a chain
 	patience   int                                // of the rule that stops islands early; 0: there is none

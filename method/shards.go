@@ -24,22 +24,6 @@ func filed(k smc.Keeper) safetensors.Format {
 
 func (p *island) format() safetensors.Format { return filed(p.sampler.Keep) }
 
-// inFiles is how many of an island's kept states are in memory at a time, at most.
-func inFiles(job *Job, k smc.Keeper, particles, kept int) int {
-	if !job.Files || filed(k) == "" {
-		return kept
-	}
-	return min(kept, shardBytes/(safetensors.Float32.Bytes()*job.Net.Dim())+particles)
-}
-
-// diskBytes are the bytes of the states of all islands that are kept in files.
-func diskBytes(job *Job, k smc.Keeper, islands, kept int) int64 {
-	if !job.Files || filed(k) == "" {
-		return 0
-	}
-	return product(int64(islands), int64(kept), int64(job.Net.Dim()), int64(filed(k).Bytes()))
-}
-
 // store moves the kept states to a file if they are many. Without a folder they stay in memory.
 func (p *island) store() error {
 	st, format := p.state, p.format()

@@ -29,7 +29,7 @@ func TestKeptInFiles(t *testing.T) {
 		t.Errorf("in files %+v and %+v", few, many)
 	}
 	refused := func(as safetensors.Format, free int64) string {
-		return strings.Join(faults(func(f *config.Faults) { job.CheckDisk(of(100_000, as), free, "method.smc", f) }), "\n")
+		return strings.Join(faults(func(f *config.Faults) { of(100_000, as).Memory(job).CheckDisk(free, f) }), "\n")
 	}
 	said := func(free int64) string { return refused("", free) }
 	// A checkpoint has the state, at float64 with its gradient, up to 2 MiB of states at float32 that are not in a file yet, held at float64,

@@ -72,8 +72,9 @@ func (m SMC) Title() string {
 	return fmt.Sprintf("%s%s by %v%s with %v", numeral.Several(m.Islands, "island"), particles, m.Path, by, m.Move)
 }
 
-// Complete fills in defaults.
-func (m SMC) Complete(around Around) Method {
+// Settle fills in defaults, and refuses settings that contradict each other or the settings around the method.
+func (m SMC) Settle(around Around, f *config.Faults) Method {
+	m.checkWithin(around, f)
 	fill(&m.Islands, 1)
 	if m.Combine == nil {
 		m.Combine = bnn.Equal{}
@@ -87,8 +88,6 @@ func (m SMC) Complete(around Around) Method {
 	}
 	if m.Path.Traits().Batches {
 		fill(&m.Particles, fewParticles)
-	} else if around.Operations > 0 {
-		fill(&m.Particles, particlesFor(around.Operations, m.Islands))
 	}
 	free := around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil // nothing else uses model.init
 	if free {
@@ -115,7 +114,7 @@ func (m SMC) Complete(around Around) Method {
 }
 
 // Defaults fills in defaults without the settings around the method, as MCMC.Defaults does.
-func (m *SMC) Defaults() { *m = m.Complete(Around{}).(SMC) }
+func (m *SMC) Defaults() { *m = m.Settle(Around{}, config.NewFaults()).(SMC) }
 
 // start returns the place where the particles begin.
 func (m SMC) start() start {
@@ -139,7 +138,7 @@ func (m SMC) Check(f *config.Faults) {
 		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
-	m.Move.CheckForPopulation(m.Learn != nil, f.In("move."+mcmc.Moves.Name(m.Move)))
+	mcmc.CheckForPopulation(m.Move, m.Learn != nil, f.In("move."+mcmc.Moves.Name(m.Move)))
 	if start := m.start(); start.name != "" && m.Start != "" && !start.init && !m.Path.Traits().Batches {
 		f.Add("start", "%s goes with a path of batches: with path %s leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 			start.name, smc.Paths.Name(m.Path))
@@ -151,8 +150,8 @@ func (m SMC) Check(f *config.Faults) {
 	}
 }
 
-// CheckWithin refuses settings that contradict each other or the settings around the method.
-func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
+func (m SMC) checkWithin(around Around, f *config.Faults) {
+	const at = "method.smc"
 	if m.Path == nil || m.Move == nil {
 		return
 	}
@@ -258,15 +257,18 @@ func (m SMC) checkSubsample(at string, f *config.Faults) {
 // gradient returns the path of the move's mini-batch in the config.
 func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name(m.Move) + ".gradient" }
 
-// CheckData refuses mini-batch gradients whose mini-batches are not smaller than the training set, scales that are too large, and states
-// to keep that the path does not have.
-func (m SMC) CheckData(examples, parameters int, at string, f *config.Faults) {
-	m.Move.CheckForData(examples, parameters, f.In(at).In("move."+mcmc.Moves.Name(m.Move)))
-	if n := m.Move.Traits().Subsample; n >= examples {
-		f.Add(m.gradient(at),
-			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, examples)
+// SettleWith fills in the number of particles. It refuses mini-batch gradients whose mini-batches are not smaller than the training set,
+// scales that are too large, and states to keep that the path does not have.
+func (m SMC) SettleWith(around Around, s Sizes, f *config.Faults) Method {
+	fill(&m.Particles, particlesFor(s.Operations, m.Islands))
+	m.checkWithin(around, f)
+	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f.In("method.smc.move."+mcmc.Moves.Name(m.Move)))
+	if n := m.Move.Traits().Subsample; n >= s.Examples {
+		f.Add(m.gradient("method.smc"),
+			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, s.Examples)
 	}
-	checkKept(m.sampler(), examples, at, f)
+	checkKept(m.sampler(), s.Examples, "method.smc", f)
+	return m
 }
 
 // Needs is a restart for each particle that starts from one, or several to choose the best from.
@@ -292,7 +294,7 @@ func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
 		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
-		every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
+		at: "method.smc", every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }
 
@@ -325,25 +327,7 @@ func (m SMC) takesParticles(n int) bool {
 }
 
 // Memory estimates the memory of the islands.
-func (m SMC) Memory(job *Job) Memory {
-	s := m.Sampling()
-	held := func(particles int) int { return smc.Held(m.Keep, m.path(), particles, job.Data.Train.Len()) }
-	kept := func(particles int) int { return inFiles(job, m.Keep, particles, held(particles)) }
-	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, kept(n)) }
-	islands := func(n int) int64 { return s.bytes(job, n, m.Particles, kept(m.Particles)) }
-	return s.onDisk(Memory{Bytes: particles(m.Particles), Scales: []Scale{
-		{
-			Field: "particles", Now: m.Particles, Bytes: particles, Takes: m.takesParticles,
-			Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
-		},
-		{Field: "islands", Now: m.Islands, Bytes: islands, Fits: func(n int) string {
-			if n == 1 {
-				return fmt.Sprintf("one island of %d would fit", m.Particles)
-			}
-			return fmt.Sprintf("%d islands of %d would fit", n, m.Particles)
-		}},
-	}}, job, m.Keep, held(m.Particles))
-}
+func (m SMC) Memory(job *Job) Memory { return m.Sampling().memory(job, m.Keep, m.takesParticles) }
 
 // Phases is the islands, after a pilot if there is one.
 func (m SMC) Phases(job *Job) ([]runs.Phase, error) {

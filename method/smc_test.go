@@ -68,7 +68,7 @@ func TestIslandsStart(t *testing.T) {
 
 // Tempering from a trained network is one step, and estimates no evidence.
 func TestTemperingFromInit(t *testing.T) {
-	m := SMC{Particles: 3, Move: mcmc.HMC{Steps: 1, Step: 1e-9, Mutations: mcmc.Mutations{Count: 1}}}.Complete(Around{Init: true}).(SMC)
+	m := SMC{Particles: 3, Move: mcmc.HMC{Steps: 1, Step: 1e-9, Mutations: mcmc.Mutations{Count: 1}}}.Settle(Around{Init: true}, unheard()).(SMC)
 	job := newJob(t, 1).provide(m)
 	out := do(t, job, m)
 	if !(away(out.Posterior, job.Init) <= 1e-6) || len(out.Trace) != 1 || out.Trace[0].LogZ != 0 || !has(out.Findings, "began-at-init-tempering") {
@@ -79,7 +79,7 @@ func TestTemperingFromInit(t *testing.T) {
 // Islands count as the method says.
 func TestCombine(t *testing.T) {
 	for _, row := range bnn.Combinations {
-		m := SMC{Particles: 6, Islands: 3, Combine: row.Part}.Complete(Around{}).(SMC)
+		m := SMC{Particles: 6, Islands: 3, Combine: row.Part}.Settle(Around{}, unheard()).(SMC)
 		out := do(t, newJob(t, 2), m)
 		omega := make([]float64, 3)
 		for j, l := range out.Posterior.LogWeights {
@@ -121,7 +121,7 @@ func TestSamplersOfIslands(t *testing.T) {
 		},
 	} {
 		c.m.Islands, c.m.Particles = 3, 4
-		m := c.m.Complete(Around{}).(SMC)
+		m := c.m.Settle(Around{}, unheard()).(SMC)
 		job := newJob(t, 1)
 		phases, err := m.Phases(job)
 		if err != nil {
@@ -148,9 +148,9 @@ func TestWeightsWithoutEvidence(t *testing.T) {
 		if row.Part.Traits().NotInvariant == "" {
 			m.Move = mcmc.HMC{}
 		}
-		m = m.Complete(Around{}).(SMC)
+		m = m.Settle(Around{}, unheard()).(SMC)
 		all := config.NewFaults()
-		m.CheckWithin(Around{}, "method.smc", all)
+		m.Settle(Around{}, all)
 		refused := slices.ContainsFunc(all.All(), func(f config.Fault) bool {
 			return strings.Contains(f.Message, "islands cannot be weighted by evidence")
 		})
@@ -164,7 +164,7 @@ func TestWeightsWithoutEvidence(t *testing.T) {
 		smc.By[nn.Adam]{Rate: 0.01}: {Weight: smc.Bootstrap{Temperature: smc.Temperature{Both: 1}}, Resample: smc.Resampler{When: smc.Always{}}},
 	} {
 		m.Learn = learn
-		if got := m.Complete(Around{Partly: learn != nil}).(SMC); got.Weight != want.Weight || got.Resample.When != want.Resample.When {
+		if got := m.Settle(Around{Partly: learn != nil}, unheard()).(SMC); got.Weight != want.Weight || got.Resample.When != want.Resample.When {
 			t.Errorf("learning by %v: %+v, resampled %v", learn, got.Weight, got.Resample.When)
 		}
 	}

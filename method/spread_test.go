@@ -12,7 +12,7 @@ import (
 // judges itself.
 func swagOn(t *testing.T, c *conjugate, rate float64) (spread, want float64, found []finding.Finding) {
 	t.Helper()
-	m := SWAG{Averaging: Averaging{Rate: rate}, Draws: 15}.Complete(Around{}).(SWAG)
+	m := SWAG{Averaging: Averaging{Rate: rate}, Draws: 15}.Settle(Around{}, unheard()).(SWAG)
 	c.job.Search = &Search{Restarts: 1}
 	c.job.Search.Complete(0, true)
 	if err := c.job.search(t.Context(), newOutcome()); err != nil {

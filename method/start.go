@@ -1,6 +1,11 @@
 package method
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/rng"
+)
 
 // start is a place where particles or chains begin.
 type start struct {
@@ -21,21 +26,54 @@ func (s start) needs(particles int) Needs {
 	return n
 }
 
-// place returns where the particles of an island begin; nil: at draws of the prior.
-func (s start) place(job *Job, island, particles int) []float64 {
+// begin returns where the particles of an island begin, nil for draws of the prior, and φ, which they have in common; no φ where every
+// parameter is random.
+func (s start) begin(job *Job, island, particles int) (theta, phi []float64) {
 	if s.at == nil {
-		return nil
+		return nil, job.shared(island)
 	}
-	return job.split(s.at(job, island, particles))
+	theta, _ = job.divide(s.at(job, island, particles))
+	_, phi = job.divide(s.at(job, island, 1))
+	return theta, phi
 }
 
-// shared returns φ of an island, which its particles have in common; nil where every parameter is random.
-func (s start) shared(job *Job, island int) []float64 {
-	if s.at == nil {
-		return job.shared(island)
+// whole returns the network that a posterior may be anchored at: the best restart or, without a search, model.init; nil if there
+// is neither.
+func (j *Job) whole() []float64 {
+	if j.Points != nil {
+		return j.Points.Best()
 	}
-	_, phi := job.divide(s.at(job, island, 1))
-	return phi
+	return j.Init
+}
+
+// anchor returns the mean of the anchored prior, θ of whole.
+func (j *Job) anchor() []float64 {
+	theta, _ := j.divide(j.whole())
+	return theta
+}
+
+// divide returns θ and φ of whole networks, one or more; no φ where every parameter is random.
+func (j *Job) divide(whole []float64) (theta, phi []float64) {
+	if !j.Net.Partly() {
+		return whole, nil
+	}
+	for one := range slices.Chunk(whole, j.Net.Parameters()) {
+		random, shared := j.Net.Split(one)
+		theta, phi = append(theta, random...), append(phi, shared...)
+	}
+	return theta, phi
+}
+
+// shared returns φ of an island whose particles begin at draws of the prior: of the network that whole returns or, if there is none,
+// a draw; nil where every parameter is random.
+func (j *Job) shared(island int) []float64 {
+	if !j.Net.Partly() {
+		return nil
+	}
+	if _, phi := j.divide(j.whole()); phi != nil {
+		return phi
+	}
+	return bnn.DrawShared(j.Net, rng.Key{Seed: j.Seed, Purpose: rng.Start, Island: island, Mutation: 1}.Stream()) // 0 are those of restarts
 }
 
 // starts is a list of starts.

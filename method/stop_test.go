@@ -269,12 +269,12 @@ func TestStopIsRefused(t *testing.T) {
 		m, a := stopping(5), around(stopping(5))
 		a.Judged = true
 		change(&m, &a)
-		got := strings.Join(faults(func(f *config.Faults) { m.CheckWithin(a, "method.smc", f) }), "\n")
+		got := strings.Join(faults(func(f *config.Faults) { m.Settle(a, f) }), "\n")
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("faults %q, want %q", got, want)
 		}
 		m.Stop = Unstopped{}
-		if got := strings.Join(faults(func(f *config.Faults) { m.CheckWithin(a, "method.smc", f) }), "\n"); strings.Contains(got, ".stop") {
+		if got := strings.Join(faults(func(f *config.Faults) { m.Settle(a, f) }), "\n"); strings.Contains(got, ".stop") {
 			t.Errorf("refused without a rule: %q", got)
 		}
 	}

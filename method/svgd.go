@@ -32,13 +32,6 @@ func (m SVGD) Title() string {
 	return fmt.Sprintf("SVGD of %s, %s", numeral.Several(m.Particles, "particle"), numeral.Several(m.Epochs, "epoch"))
 }
 
-// Complete fills in defaults.
-func (m SVGD) Complete(around Around) Method {
-	m.Defaults()
-	m.Learning.complete(around)
-	return m
-}
-
 // Defaults fills in defaults without the settings around the method.
 func (m *SVGD) Defaults() {
 	fill(&m.Particles, 20)
@@ -56,15 +49,19 @@ func (m SVGD) Check(f *config.Faults) {
 	}
 }
 
-// CheckWithin refuses settings that contradict the settings around the method.
-func (m SVGD) CheckWithin(around Around, at string, f *config.Faults) {
-	m.Learning.checkWithin(around, at, f)
-	checkKeep(m.Keep, around, at, f)
+// Settle refuses settings that contradict the settings around the method.
+func (m SVGD) Settle(around Around, f *config.Faults) Method {
+	m.Learning.checkWithin(around, "method.svgd", f)
+	checkKeep(m.Keep, around, "method.svgd", f)
+	m.Defaults()
+	m.Learning.complete(around)
+	return m
 }
 
-// CheckData refuses states to keep that the epochs do not have.
-func (m SVGD) CheckData(examples, _ int, at string, f *config.Faults) {
-	checkKept(m.sampler(m.Sampling()), examples, at, f)
+// SettleWith refuses states to keep that the epochs do not have.
+func (m SVGD) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
+	checkKept(m.sampler(m.Sampling()), s.Examples, "method.svgd", f)
+	return m
 }
 
 // Needs is a prior.
@@ -76,7 +73,7 @@ func (m SVGD) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: 1, Particles: m.Particles, Path: path, Whole: path, Move: mcmc.SVGD{Rate: m.Rate}, Step: "method.svgd.rate",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: "prior", Drawn: true,
-		Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
+		at: "method.svgd", Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
 	}
 }
 
@@ -87,13 +84,7 @@ func (m SVGD) words(f figures) (long, short string) {
 
 // Memory estimates the memory of the particles and of their kernel.
 func (m SVGD) Memory(job *Job) Memory {
-	s := m.Sampling()
-	held := func(n int) int { return smc.Held(m.Keep, s.Path, n, job.Data.Train.Len()) }
-	bytes := func(n int) int64 { return s.bytes(job, 1, n, inFiles(job, m.Keep, n, held(n))) }
-	return s.onDisk(Memory{Bytes: bytes(m.Particles), Scales: []Scale{{
-		Field: "particles", Now: m.Particles, Bytes: bytes, Takes: func(n int) bool { return n >= fewestParticles },
-		Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
-	}}}, job, m.Keep, held(m.Particles))
+	return m.Sampling().memory(job, m.Keep, func(n int) bool { return n >= fewestParticles })
 }
 
 // Phases is one island.

@@ -27,25 +27,18 @@ func (m SWA) Title() string {
 	return fmt.Sprintf("%d networks by stochastic weight averaging over %s each", m.Members, numeral.Several(m.Snapshots, "epoch"))
 }
 
-// Complete fills in defaults.
-func (m SWA) Complete(Around) Method {
-	m.complete()
-	return m
-}
-
 // Defaults fills in defaults.
 func (m *SWA) Defaults() { m.complete() }
 
 // Check refuses settings that are wrong for any averaging.
 func (m SWA) Check(f *config.Faults) { m.check(f) }
 
-// CheckWithin refuses an anchor, and another number of restarts than of members.
-func (m SWA) CheckWithin(around Around, at string, f *config.Faults) {
-	m.checkWithin(around, at, f)
+// Settle refuses an anchor, and another number of restarts than of members.
+func (m SWA) Settle(around Around, f *config.Faults) Method {
+	m.checkWithin(around, "method.swa", f)
+	m.Defaults()
+	return m
 }
-
-// CheckData refuses nothing.
-func (SWA) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is a restart for each member.
 func (m SWA) Needs() Needs { return m.needs() }
@@ -54,7 +47,7 @@ func (m SWA) Needs() Needs { return m.needs() }
 func (SWA) Sampling() *Sampling { return nil }
 
 // Memory estimates the memory of the trajectories.
-func (m SWA) Memory(job *Job) Memory { return m.memory(job, 0, 1) }
+func (m SWA) Memory(job *Job) Memory { return m.memory(job, "method.swa", 0, 1) }
 
 // Phases is the trajectories.
 func (m SWA) Phases(job *Job) ([]runs.Phase, error) { return []runs.Phase{m.phase(job, 0)}, nil }

@@ -49,12 +49,6 @@ func (m SWAG) Title() string {
 	return fmt.Sprintf("%s (%s, %s, %s)", kind, covariance, numeral.Several(m.Snapshots, "snapshot"), numeral.Several(m.Draws*m.Members, "draw"))
 }
 
-// Complete fills in defaults.
-func (m SWAG) Complete(Around) Method {
-	m.Defaults()
-	return m
-}
-
 // Defaults fills in defaults.
 func (m *SWAG) Defaults() {
 	m.complete()
@@ -84,13 +78,12 @@ func (m SWAG) Check(f *config.Faults) {
 	}
 }
 
-// CheckWithin refuses an anchor, and another number of restarts than of members.
-func (m SWAG) CheckWithin(around Around, at string, f *config.Faults) {
-	m.checkWithin(around, at, f)
+// Settle refuses an anchor, and another number of restarts than of members.
+func (m SWAG) Settle(around Around, f *config.Faults) Method {
+	m.checkWithin(around, "method.swag", f)
+	m.Defaults()
+	return m
 }
-
-// CheckData refuses nothing.
-func (SWAG) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is a restart for each member.
 func (m SWAG) Needs() Needs {
@@ -104,9 +97,9 @@ func (SWAG) Sampling() *Sampling { return nil }
 
 // Memory estimates the memory of the trajectories and draws.
 func (m SWAG) Memory(job *Job) Memory {
-	memory := m.memory(job, m.Rank, m.Draws)
+	memory := m.memory(job, "method.swag", m.Rank, m.Draws)
 	memory.Scales = append(memory.Scales, Scale{
-		Field: "draws", Now: m.Draws, Bytes: func(n int) int64 { return m.bytes(job, m.Members, m.Rank, n) },
+		Field: "method.swag.draws", Now: m.Draws, Bytes: func(n int) int64 { return m.bytes(job, m.Members, m.Rank, n) },
 		Fits: func(n int) string { return numeral.Several(n, "draw") + " of each member would fit" },
 	})
 	return memory

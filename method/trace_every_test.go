@@ -131,7 +131,7 @@ func TestIterationsOfLines(t *testing.T) {
 		{path, 0, 5, 15}, {path, 2, 3, 15}, {path, 2, 2, 12},
 		{smc.Schedule[smc.Full]{Iterations: 7}, 0, 7, 7}, {smc.Schedule[smc.Full]{Iterations: 7}, 3, 3, 7}, {smc.Tempering{}, 0, 9, 9},
 	} {
-		s := SMC{Path: c.path, Trace: IslandTrace{Trace: Trace{c.every}}}.Complete(Around{}).Sampling()
+		s := SMC{Path: c.path, Trace: IslandTrace{Trace: Trace{c.every}}}.Settle(Around{}, unheard()).Sampling()
 		if got := s.iterations(c.lines, 60); got != c.want {
 			t.Errorf("%v, %d lines of %d: %d iterations, want %d", c.path, c.lines, c.every, got, c.want)
 		}

@@ -20,7 +20,7 @@ import (
 func full(iterations int) SMC {
 	return SMC{
 		Particles: 4, Islands: 1, Move: mcmc.Unadjusted{Steps: 2, Step: 0.05}, Path: smc.Schedule[smc.Full]{Iterations: iterations},
-	}.Complete(Around{}).(SMC)
+	}.Settle(Around{}, unheard()).(SMC)
 }
 
 // mixture is what Unlearning should say of a state on a set: by the log-likelihoods of single examples, added up here.
@@ -145,12 +145,12 @@ func TestUnlearningIsRefused(t *testing.T) {
 		m := full(9)
 		m.Trace.Unlearning = true
 		change(&m)
-		got := strings.Join(faults(func(f *config.Faults) { m.CheckWithin(around, "method.smc", f) }), "\n")
+		got := strings.Join(faults(func(f *config.Faults) { m.Settle(around, f) }), "\n")
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("faults %q, want %q", got, want)
 		}
 		m.Trace.Unlearning = false
-		if f := faults(func(f *config.Faults) { m.CheckWithin(around, "method.smc", f) }); slices.ContainsFunc(f, func(s string) bool { return strings.Contains(s, "unlearning") }) {
+		if f := faults(func(f *config.Faults) { m.Settle(around, f) }); slices.ContainsFunc(f, func(s string) bool { return strings.Contains(s, "unlearning") }) {
 			t.Errorf("refused without being asked for: %q", f)
 		}
 	}

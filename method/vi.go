@@ -59,15 +59,6 @@ func (m VI) Title() string {
 	return fmt.Sprintf("mean-field variational inference (%s, %s)", numeral.Several(m.Epochs, "epoch"), numeral.Several(m.Draws, "draw"))
 }
 
-// Complete fills in defaults, and the number of epochs once that of the examples is known.
-func (m VI) Complete(around Around) Method {
-	m.Defaults()
-	if n := around.Examples; n > 0 {
-		fill(&m.Epochs, max(500, ceil(fewestSteps, ceil(n, m.Batch))))
-	}
-	return m
-}
-
 // Defaults fills in defaults.
 func (m *VI) Defaults() {
 	fill(&m.Rate, 0.01)
@@ -87,17 +78,22 @@ func (m VI) Check(f *config.Faults) {
 	f.OneOf("keep", m.Keep, KeepMean, KeepValidation)
 }
 
-// CheckWithin refuses a prior that is not normal, as the divergence from it has no closed form, and a choice by validation examples
-// where there are none.
-func (m VI) CheckWithin(around Around, at string, f *config.Faults) {
-	checkGaussian("vi", at, "method: mcmc", around, f)
+// Settle refuses a prior that is not normal, as the divergence from it has no closed form, and a choice by validation examples where
+// there are none.
+func (m VI) Settle(around Around, f *config.Faults) Method {
+	checkGaussian("vi", "method.vi", "method: mcmc", around, f)
 	if m.Keep == KeepValidation {
-		checkJudged(KeepValidation, KeepMean, around, at, f)
+		checkJudged(KeepValidation, KeepMean, around, "method.vi", f)
 	}
+	m.Defaults()
+	return m
 }
 
-// CheckData refuses nothing: a batch of more examples than there are is all of them.
-func (VI) CheckData(int, int, string, *config.Faults) {}
+// SettleWith fills in the number of epochs.
+func (m VI) SettleWith(_ Around, s Sizes, _ *config.Faults) Method {
+	fill(&m.Epochs, max(500, ceil(fewestSteps, ceil(s.Examples, m.Batch))))
+	return m
+}
 
 // Needs is the posterior.
 func (VI) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true} }
@@ -117,7 +113,7 @@ func (m VI) Memory(job *Job) Memory {
 		)
 	}
 	return Memory{Bytes: bytes(m.Draws), Scales: []Scale{{
-		Field: "draws", Now: m.Draws, Bytes: bytes, Fits: func(n int) string { return numeral.Several(n, "draw") + " would fit" },
+		Field: "method.vi.draws", Now: m.Draws, Bytes: bytes, Fits: func(n int) string { return numeral.Several(n, "draw") + " would fit" },
 	}}}
 }
 

@@ -35,7 +35,7 @@ func fitted(t testing.TB, job *Job, m VI) (*variational, []string) {
 func TestVIDefaultsAreExact(t *testing.T) {
 	for _, c := range []struct{ examples, features int }{{20, 5}, {1000, 5}, {1000, 20}} {
 		job := newConjugate(t, 31, c.examples, c.features)
-		v, found := fitted(t, job.job, VI{}.Complete(Around{Examples: c.examples}).(VI))
+		v, found := fitted(t, job.job, settleWith(VI{}.Settle(Around{}, unheard()), Around{}, Sizes{Examples: c.examples}, unheard()).(VI))
 		ratio, off := job.predicted(v.kept())
 		if gap := job.gap(v.kept()); !(math.Abs(math.Log(ratio)) <= 0.13) || !(off <= 0.22) || !(gap <= 0.2) {
 			t.Errorf("%+v: predictive standard deviations of %v of the best, a mean off by %v, %v nats short", c, ratio, off, gap)
@@ -55,7 +55,7 @@ func TestVIDefaultsAreExact(t *testing.T) {
 func TestVISaysThatItRises(t *testing.T) {
 	for _, seed := range []uint64{1, 2, 3} {
 		for _, epochs := range []int{8, 100} {
-			if _, found := fitted(t, newConjugate(t, seed, 20, 5).job, VI{Epochs: epochs}.Complete(Around{}).(VI)); !slices.Equal(found, []string{"elbo-unsettled", "mean-field"}) {
+			if _, found := fitted(t, newConjugate(t, seed, 20, 5).job, VI{Epochs: epochs}.Settle(Around{}, unheard()).(VI)); !slices.Equal(found, []string{"elbo-unsettled", "mean-field"}) {
 				t.Errorf("seed %d, %d epochs: finds %q", seed, epochs, found)
 			}
 		}
@@ -85,7 +85,7 @@ func TestVIRiseIsExact(t *testing.T) {
 	for _, c := range []struct{ examples, features, epochs int }{{20, 20, 100}, {20, 5, 1000}, {300, 5, 800}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			job := newConjugate(t, 12, c.examples, c.features)
-			v, _ := fitted(t, job.job, VI{Epochs: c.epochs}.Complete(Around{}).(VI))
+			v, _ := fitted(t, job.job, VI{Epochs: c.epochs}.Settle(Around{}, unheard()).(VI))
 			want := job.gap(v.Third) - job.gap(v.Last)
 			if !(math.Abs(v.Rise-want) <= 8*v.Error+1e-4*float64(c.examples)) || !(v.Error > 0 && v.Error < 0.25) {
 				t.Errorf("rise %v ± %v, want %v", v.Rise, v.Error, want)

@@ -15,7 +15,7 @@ import (
 // approximated is the part of a VI, its defaults filled in.
 func approximated(t testing.TB, job *Job, m VI) *variational {
 	t.Helper()
-	phases, err := m.Complete(Around{Examples: job.Model.Examples()}).Phases(job)
+	phases, err := settleWith(m.Settle(Around{}, unheard()), Around{}, Sizes{Examples: job.Model.Examples()}, unheard()).Phases(job)
 	if err != nil {
 		t.Fatal(err)
 	}

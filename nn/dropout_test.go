@@ -13,6 +13,7 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // dropoutCase is a network with dropout layers at every kind of place.
@@ -202,6 +203,7 @@ func isDropout(l Layer) bool { _, ok := l.(Dropout); return ok }
 
 // TestDropoutSameBits runs training steps on every kernel, with 1, 2 and 7 threads and several segments.
 func TestDropoutSameBits(t *testing.T) {
+	long := testkit.Long(t, 1)
 	for _, c := range dropoutCases(0.3) {
 		t.Run(c.name, func(t *testing.T) {
 			net := mustNet(t, c.input, c.layers, c.lik)
@@ -214,7 +216,7 @@ func TestDropoutSameBits(t *testing.T) {
 			for _, batch := range [][]int32{nil, rows} {
 				var want []uint64
 				for _, kernel := range lanes.Kernels() {
-					if kernel == "go" && batch == nil && (testing.Short() || len(lanes.Kernels()) > 1) {
+					if kernel == "go" && batch == nil && !long && (testing.Short() || len(lanes.Kernels()) > 1) {
 						continue // too much for the Go kernel
 					}
 					restore, err := lanes.SetKernel(kernel)

@@ -87,7 +87,7 @@ func TestGradients(t *testing.T) {
 	wantEveryRow(t, nets)
 }
 
-// checkGradient compares LogLik of the particles with the float64 reference at up to 24 parameters.
+// checkGradient compares LogLik of the particles with the float64 reference at up to 12 parameters.
 func checkGradient(t *testing.T, net *Net, set *data.Set, theta []float64, r *rand.Rand) {
 	t.Helper()
 	m, err := NewModel(net, set, pool.New(2))
@@ -95,7 +95,7 @@ func checkGradient(t *testing.T, net *Net, set *data.Set, theta []float64, r *ra
 		t.Fatal(err)
 	}
 	d := net.Dim()
-	components := min(d, 24)
+	components := min(d, 12)
 	if testing.Short() { // the race detector makes the reference ten times slower
 		components = min(d, 3)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestRandomNets draws architectures and checks each against the float64 reference: the log-likelihood, the gradient
@@ -17,8 +18,11 @@ import (
 // miss.
 func TestRandomNets(t *testing.T) {
 	wantReferences(t)
-	nets := 400
-	if testing.Short() {
+	nets := 200
+	switch {
+	case testkit.Long(t, 1):
+		nets = 400
+	case testing.Short():
 		nets = 60
 	}
 	// Networks with a pool fused into the first convolution, whose gradient goes through the masks, and into a later one.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // Every tile of every task is in one piece, the pieces of a task follow each other, shares of few tasks are equal to a tile of 64 examples, and
@@ -126,7 +127,7 @@ func TestPanicInAPiece(t *testing.T) {
 		if r != "a tile" {
 			t.Errorf("recovered %v", r)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(testkit.Patience):
 		t.Error("the call does not end")
 	}
 }

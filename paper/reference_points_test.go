@@ -2,7 +2,6 @@ package paper
 
 import (
 	"bytes"
-	"flag"
 	"math"
 	"os"
 	"slices"
@@ -14,14 +13,12 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
-
-// long asks for the figures of docs/results/gohsmc-reference-points.md.
-var long = flag.Bool("long", false, "run the points of reference at full length, and print the figures")
 
 // referencePoints are the runs from the prior that GOHSMC and OHSMC are compared with (guided-open-horizon-smc, section 3.4). A step of
 // SMC-pBNN takes all examples in blocks of the size of GOHSMC's batches. A step of SGSMC takes such a batch in five blocks.
@@ -71,23 +68,12 @@ func ensembleOf(t *testing.T, result *starling.Result, end *smc.State) *bnn.Ense
 }
 
 // SMC-pBNN and SGSMC on yacht, on the network, split and first ψ of the cell yacht-gohsmc: the same bytes for any number of threads.
-//
-// With -long: what they reach with as many evaluations of an example by a particle as a run of the cell makes, and with eight times as
-// many, with the seeds 1 to 3. The state of the lowest validation NLL counts, as for the cell.
-//
-//	go test ./paper -run ReferencePoints -long -v -timeout 1h
 func TestReferencePoints(t *testing.T) {
 	dir := os.Getenv("STARLING_DATA")
 	if dir == "" {
 		t.Skip("set STARLING_DATA: skips the points of reference on yacht")
 	}
 	cell := GOHSMC.cell(t, "yacht-gohsmc")
-	if *long {
-		for seed := range uint64(3) {
-			longReferencePoints(t, cell, seed+1, dir)
-		}
-		return
-	}
 	result := fitted(t, cell, 1, true, dir)
 	for _, p := range referencePoints {
 		var want []byte
@@ -144,8 +130,22 @@ func fitted(t *testing.T, cell Cell, seed uint64, reduced bool, dir string) *sta
 	return result
 }
 
-// longReferencePoints prints the figures of a seed.
-func longReferencePoints(t *testing.T, cell Cell, seed uint64, dir string) {
+// TestReferencePointsTable prints what SMC-pBNN and SGSMC reach with as many evaluations of an example by a particle as a run of the cell
+// makes, and with eight times as many, with the seeds 1 to 3: the figures of docs/results/gohsmc-reference-points.md. The state of the
+// lowest validation NLL counts, as for the cell.
+func TestReferencePointsTable(t *testing.T) {
+	testkit.Takes(t, 30)
+	dir := os.Getenv("STARLING_DATA")
+	if dir == "" {
+		t.Skip("set STARLING_DATA: skips the points of reference on yacht")
+	}
+	for seed := range uint64(3) {
+		referenceFigures(t, GOHSMC.cell(t, "yacht-gohsmc"), seed+1, dir)
+	}
+}
+
+// referenceFigures prints the figures of a seed.
+func referenceFigures(t *testing.T, cell Cell, seed uint64, dir string) {
 	t.Helper()
 	began := time.Now()
 	result := fitted(t, cell, seed, false, dir)

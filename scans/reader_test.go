@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/ssm"
 )
 
@@ -200,7 +201,7 @@ func TestNoReadAhead(t *testing.T) {
 				if v != float64(i+1) {
 					t.Errorf("%s: scan %d has the time %v", name, i, v)
 				}
-			case <-time.After(10 * time.Second):
+			case <-time.After(testkit.Patience):
 				t.Fatalf("%s: scan %d is waited for", name, i)
 			}
 		}

@@ -267,7 +267,7 @@ func kinds() map[string]func(island int) *Sampler {
 	}
 	for _, row := range mcmc.Moves {
 		faults := config.NewFaults()
-		row.Part.CheckForPopulation(false, faults)
+		mcmc.CheckForPopulation(row.Part, false, faults)
 		if row.Part.Traits().Invariant() && len(faults.All()) == 0 && config.Check(row.Part) == nil { // the others move chains, or need settings
 			all["move "+row.Name] = with(func(s *Sampler) { s.Move = row.Part.ForPopulation(mcmc.Mutations{Count: 4}, false) })
 		}

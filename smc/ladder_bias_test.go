@@ -31,10 +31,10 @@ func TestLadderBiasLeavesOutOneByOne(t *testing.T) {
 	for _, path := range []Tempering{{}, {ESS: 0.8}} {
 		for _, j := range []int{10, 60} {
 			logw, ll := draws(rng.Key{Seed: 3, Particle: j}.Stream(), j, 12)
-			for i := range logw { // uneven, and one is dead
+			for i := range logw { // uneven, and one is dead, of likelihood 0
 				logw[i] = 0.1 * float64(i%3)
 			}
-			logw[4] = math.Inf(-1)
+			logw[4], ll[4] = math.Inf(-1), math.Inf(-1)
 			norm := logSumExp(logw)
 			for i := range logw {
 				logw[i] -= norm
@@ -158,7 +158,7 @@ func TestLadderBiasIsOfAllSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		if st.Lambda < 1 {
-			sum += Tempering{}.LadderBias(before, st.Stage)
+			sum += Tempering{}.stepBias(st.Lambda-before.Lambda, 1-before.Lambda, before.LogW, before.LL)
 		}
 		if !golden.Near(st.LadderBias, sum, 1e-12, 1e-15) || info.LadderBias == nil || float64(*info.LadderBias) != st.LadderBias {
 			t.Fatalf("at λ = %v: bias %v, want %v", st.Lambda, st.LadderBias, sum)
@@ -195,8 +195,10 @@ func TestLadderBiasIsOfAllSteps(t *testing.T) {
 	if last, other := (Tempering{}).stepBias(h, h, logw, ll), (Tempering{}).stepBias(h, 2*h, logw, ll); last != 0 || other == 0 {
 		t.Errorf("a last step has a bias of %v, the same step on the way %v", last, other)
 	}
-	few := Tempering{}.stepBias(0.1, 1, []float64{-rng.Log(2), -rng.Log(2)}, []float64{-1, -2})
-	if !math.IsNaN(few) {
-		t.Errorf("two particles: bias %v, want NaN: a step of one particle has no bound", few)
+	dead := math.Inf(-1)
+	for _, logw := range [][]float64{{-rng.Log(2), -rng.Log(2)}, {-rng.Log(2), dead, -rng.Log(2), dead, dead}} {
+		if few := (Tempering{}).stepBias(0.1, 1, logw, []float64{-1, -2, -2, -1, -3}[:len(logw)]); !math.IsNaN(few) {
+			t.Errorf("two particles of %d: bias %v, want NaN: a step of one particle has no bound", len(logw), few)
+		}
 	}
 }

@@ -304,7 +304,7 @@ func (s *Sampler) costs() int {
 // refused lists why a move is not for populations.
 func refused(m mcmc.Move, learns bool) (f faults) {
 	all := config.NewFaults()
-	m.CheckForPopulation(learns, all)
+	mcmc.CheckForPopulation(m, learns, all)
 	for _, fault := range all.All() {
 		f.add(true, "%v: %s", m, fault.Message)
 	}

@@ -5,11 +5,7 @@ package spec
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -18,8 +14,6 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/pool"
-	"github.com/starling-smc/starling/internal/regular"
-	"github.com/starling-smc/starling/internal/tables"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
@@ -85,7 +79,7 @@ func (s *Spec) Defaults() {
 	s.Data.DefaultsFor(regression)
 	var needs method.Needs
 	if s.Method != nil {
-		s.Method = s.Method.Complete(s.around())
+		s.Method = s.Method.Settle(s.around(), config.NewFaults())
 		needs = s.Method.Needs()
 	}
 	if s.MAP == nil && (needs.Search || s.anchored() && s.Model.Init == "") {
@@ -94,15 +88,6 @@ func (s *Spec) Defaults() {
 	if s.MAP != nil {
 		s.MAP.Complete(needs.Restarts, s.Data.Validates())
 	}
-}
-
-// CompleteFor fills in the settings whose defaults depend on the number of training examples, or on the floating-point operations of an
-// evaluation of the network and its gradient on one of them, and checks what it filled in. A run's config has them.
-func (s *Spec) CompleteFor(examples int, operations float64) error {
-	around := s.around()
-	around.Examples, around.Operations = examples, float64(examples)*operations
-	s.Method = s.Method.Complete(around)
-	return s.Verify()
 }
 
 // anchored reports whether the prior's mean is a point estimate or, without a search, model.init.
@@ -123,7 +108,7 @@ func (s Spec) Check(f *config.Faults) {
 	if s.Method == nil {
 		f.Add("method", "want one of %s", strings.Join(slices.Sorted(slices.Values(method.Methods.Names())), ", "))
 	} else {
-		s.Method.CheckWithin(s.around(), s.At(), f)
+		s.Method.Settle(s.around(), f)
 	}
 	if (s.Method == nil || s.Method.Needs().Prior) && s.Prior.Family == nil {
 		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
@@ -171,17 +156,8 @@ func (s Spec) checkDropout(f *config.Faults) {
 	}
 }
 
-// Way returns the method that is carried out. At s = 0 an anchored posterior is its anchor alone, and there is nothing to
-// sample.
-func (s *Spec) Way() method.Method {
-	switch {
-	case !s.Prior.Anchor.Point():
-		return s.Method
-	case s.MAP != nil:
-		return method.MAP{}
-	}
-	return method.AsIs{}
-}
+// Way returns the method that is carried out (method.Way).
+func (s *Spec) Way() method.Method { return method.Way(s.Method, s.Prior.Anchor, s.MAP) }
 
 // Title describes the method and the anchor of the prior in words: "8 chains of HMC (80 leapfrogs), 1,600 epochs each,
 // anchored at the best MAP (s = 0.1)".
@@ -203,29 +179,6 @@ func (s *Spec) Title() string {
 // so a field that must be 0, such as a jitter, has to be set afterwards.
 func (s *Spec) Complete() { config.Complete(s, Families...) }
 
-// Verify checks a Spec as Parse does, for one that a Go program built or changed: every field, and that the config which YAML
-// writes reads back to the same Spec. A run is known by its config: what that cannot hold would be lost. The error is a
-// *config.Error.
-func (s Spec) Verify() error {
-	if err := config.Check(s, Families...); err != nil {
-		return err
-	}
-	back, err := Parse("", s.YAML())
-	if err != nil {
-		return s.Fault("", "cannot be kept as a config, which reads: %v (Complete fills in what was left out)", err)
-	}
-	back.source, back.Data.Memory = s.source, s.Data.Memory
-	was, is := reflect.ValueOf(s), reflect.ValueOf(back)
-	for i := range was.NumField() {
-		if f := was.Type().Field(i); f.IsExported() && !reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
-			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			return s.Fault(name, "has a setting that a config cannot hold, so that the run could not be read back: leave it at its default, "+
-				"or use its package without Fit")
-		}
-	}
-	return nil
-}
-
 // Error returns a *config.Error of faults that were found in the data, with the places where the fields were written; nil if
 // there are none.
 func (s *Spec) Error(faults ...config.Fault) error { return s.source.Error(faults...) }
@@ -237,43 +190,6 @@ func (s *Spec) Fault(path, format string, args ...any) error {
 
 // At returns the path of the method in a config: "method.smc".
 func (s *Spec) At() string { return "method." + method.Methods.Name(s.Method) }
-
-// Load loads the examples into memory as the network's inputs and targets. schema is the schema of an earlier run, nil to
-// measure it. A fault of the settings is a *config.Error; every other error is about the examples.
-func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
-	regression := s.Model.Likelihood.Regression()
-	p, err := s.Data.Load(dir, data.Need{Regression: regression, Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema})
-	var field *data.FieldError
-	var names *tables.NamesError
-	switch {
-	case errors.As(err, &field):
-		return nil, s.Fault("data."+field.Field, "%s", field.Message)
-	case errors.As(err, &names) && regression:
-		return nil, s.Fault("model.likelihood", "%s predicts numbers, but %v: want %s",
-			nn.Likelihoods.Name(s.Model.Likelihood), err, strings.Join(nn.LikelihoodsWhere(false), " or "))
-	}
-	return p, err
-}
-
-// ReadInit reads the weights of the trained network, Init, as net.Whole() has them, and the file's checksum; nil if Init is empty.
-func (m *Model) ReadInit(net *nn.Net) (whole []float64, sum string, err error) {
-	if m.Init == "" {
-		return nil, "", nil
-	}
-	file, err := regular.Read(m.Init, math.MaxInt64)
-	if err != nil {
-		return nil, "", err
-	}
-	if whole, err = bnn.ReadWeights(file, net); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", m.Init, err)
-	}
-	return whole, fmt.Sprintf("%x", sha256.Sum256(file)), nil
-}
-
-// InitUnused reports whether Init is given, but nothing begins there and no prior is anchored there.
-func (s *Spec) InitUnused() bool {
-	return s.Model.Init != "" && !s.Way().Needs().Init && s.MAP == nil && s.Prior.Anchor != nil && !s.Prior.Anchor.AtMAP()
-}
 
 // Evaluate scores the ensembles of a run of the Spec on a problem, with the weights that its method gives them.
 func (s *Spec) Evaluate(ctx context.Context, e *eval.Ensembles, p *data.Problem, workers *pool.Pool) (*eval.Assessment, error) {

@@ -112,6 +112,27 @@ func TestSmallEpistemicEntropyStays(t *testing.T) {
 	}
 }
 
+// TestRoundingOfEpistemicEntropy: of two sums a difference is 0 up to twice (particles + classes)(1 + ln C) units in the last place of 1,
+// and is kept one unit further, on both sides.
+func TestRoundingOfEpistemicEntropy(t *testing.T) {
+	const ulp = 0x1p-52
+	for _, c := range []struct{ particles, classes int }{{1, 2}, {9, 2}, {1, 4}, {80, 7}} {
+		last := ulp * math.Floor(2*float64(c.particles+c.classes)*(1+math.Log(float64(c.classes))))
+		m := NewMixture(1, c.classes)
+		m.particles, m.weight = c.particles, 1
+		for i := range m.probs {
+			m.probs[i] = 1 / float64(c.classes)
+		}
+		total := Entropy(m.probs)
+		for off, want := range map[float64]float64{last: 0, last + ulp: last + ulp, -last: 0, -last - ulp: -last - ulp} {
+			m.aleatoric[0] = total - off
+			if got := m.Predictive().Epistemic[0]; got != want {
+				t.Errorf("%d particles, %d classes: a difference of %v units gives %v, want %v", c.particles, c.classes, off/ulp, got/ulp, want/ulp)
+			}
+		}
+	}
+}
+
 // A particle of weight 0 changes nothing, even if its prediction is NaN.
 func TestMixtureIgnoresDeadParticles(t *testing.T) {
 	m := NewMixture(1, 2)
@@ -303,6 +324,15 @@ func TestEvaluate(t *testing.T) {
 	}
 	if g := e.Groups[1]; g.N != 1 || float64(g.Epistemic) != test.Epistemic[2] || float64(g.Total) != test.Total[2] {
 		t.Errorf("group incorrect is %+v", g)
+	}
+	test.Energy, strange.Energy = []float64{-3, -2, -1}, []float64{-2.5, 0}
+	with := Evaluate(test, []int32{0, 0, 1}, []OOD{{"strange", strange}, {"none", &Predictive{Classes: 2}}}).Groups
+	if auroc := with[2].AUROCEnergy; auroc == nil || *auroc != 4.0/6 || with[3].AUROCEnergy != nil {
+		t.Errorf("AUROC of energies: %v; only the last group has none", with[2:])
+	}
+	test.Energy = nil
+	if g := Evaluate(test, []int32{0, 0, 1}, []OOD{{"strange", strange}}).Groups[2]; g.AUROCEnergy != nil {
+		t.Errorf("a test set without energies: AUROC %v", *g.AUROCEnergy)
 	}
 	raw, err := json.Marshal(e)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -98,11 +99,10 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 
 // await FILE: until a file is there that is not empty.
 func await(ts *testscript.TestScript, neg bool, args []string) {
-	for range 1000 {
+	for began := time.Now(); time.Since(began) < testkit.Patience; time.Sleep(10 * time.Millisecond) {
 		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s never comes", args[0])
 }

@@ -40,7 +40,7 @@ Exit status: 0 done, 1 the run failed or nobody reads stdout any more, 2 wrong u
 
 Parts that a config can name, each by its key:
 
-` + listed(filterParts()) + `
+` + partsHere + `
 
 Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling filter clutter3
@@ -53,7 +53,8 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 		},
 		RunE: f.run,
 	}
-	f.flags(cmd, starling.FilterKeys())
+	helpParts(cmd, filterParts)
+	f.flags(cmd, starling.FilterKeys)
 	flags := cmd.Flags()
 	flags.StringVar(&f.scans, "scans", "", "read the scans from `FILE`, or from stdin if it is -")
 	flags.StringVar(&f.truth, "truth", "", "compare with the true states in `FILE`, as scans.truth in the config")

@@ -36,7 +36,7 @@ ten seconds.
 
 Parts that a config can name, each by its key:
 
-` + listed(fitParts()) + `
+` + partsHere + `
 
 Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling fit mnist7
@@ -50,7 +50,8 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	f.flags(cmd, starling.Keys())
+	helpParts(cmd, fitParts)
+	f.flags(cmd, starling.Keys)
 	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles did not move in most stages")
 	f.table.flags(cmd, "the file is a table: predict this `COLUMN` of it, with the config that starling new makes")
 	dataDir(cmd, &f.dataDir)

@@ -29,7 +29,7 @@ type kept struct {
 }
 
 // flags adds the flags; keys are those of the command's configs.
-func (k *kept) flags(cmd *cobra.Command, keys []string) {
+func (k *kept) flags(cmd *cobra.Command, keys func() []string) {
 	flags := cmd.Flags()
 	flags.StringVar(&k.out, "out", "", "folder `DIR` of the run, which must not exist yet, except with --resume")
 	flags.BoolVar(&k.resume, "resume", false, "continue the run in --out, or in runs/NAME")

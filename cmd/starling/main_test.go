@@ -149,7 +149,7 @@ func started(ts *testscript.TestScript, file string, args []string) (cmd *exec.C
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	ts.Check(cmd.Start())
 	ts.Defer(func() { cmd.Process.Kill() })
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(testkit.Patience)
 	for {
 		info, err := os.Stat(ts.MkAbs(file))
 		if file == "header" && stdout.Len() > 0 || err == nil && info.Size() > 0 {

@@ -31,10 +31,22 @@ func listed(places []config.Place) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// partsHere stands in the description of a command where its help lists parts.
+const partsHere = "  PARTS"
+
+// helpParts lists the parts in the help of a command. They are looked for when help is asked for: that takes more time than starting.
+func helpParts(cmd *cobra.Command, places func() []config.Place) {
+	help := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		cmd.Long = strings.Replace(cmd.Long, partsHere, listed(places()), 1)
+		help(cmd, args)
+	})
+}
+
 // completeKeys completes the keys of a config after --set.
-func completeKeys(all []string) func(_ *cobra.Command, _ []string, typed string) (keys []string, _ cobra.ShellCompDirective) {
+func completeKeys(all func() []string) func(_ *cobra.Command, _ []string, typed string) (keys []string, _ cobra.ShellCompDirective) {
 	return func(_ *cobra.Command, _ []string, typed string) (keys []string, _ cobra.ShellCompDirective) {
-		for _, key := range all {
+		for _, key := range all() {
 			if strings.HasPrefix(key, typed) {
 				keys = append(keys, key+"=")
 			}

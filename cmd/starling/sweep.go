@@ -40,12 +40,12 @@ Values are in YAML with commas between them; commas inside brackets and braces d
 		RunE: s.run,
 	}
 	flags := cmd.Flags()
-	s.flags(cmd, starling.Keys())
+	s.flags(cmd, starling.Keys)
 	cmd.Flag("out").Usage = "folder `DIR` of the sweep, which must not exist yet, except with --resume"
 	cmd.Flag("resume").Usage = "go on with the sweep in --out, or in runs/NAME-sweep"
 	flags.StringArrayVar(&s.over, "over", nil, "try each of the values, `KEY=V1,V2`; repeatable, for every combination")
 	flags.StringVar(&s.by, "by", starling.Criteria[0].Name, "choose by `FIGURE`: "+strings.Join(criteria(), " or "))
-	cmd.RegisterFlagCompletionFunc("over", completeKeys(starling.Keys()))
+	cmd.RegisterFlagCompletionFunc("over", completeKeys(starling.Keys))
 	cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(criteria(), cobra.ShellCompDirectiveNoFileComp))
 	dataDir(cmd, &s.dataDir)
 	return cmd

@@ -3,13 +3,13 @@ package config
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestEncode: blocks where a line would be too long, short forms, and nothing that reading leads to anyhow.
@@ -255,16 +255,10 @@ func FuzzParse(f *testing.F) {
 		f.Add(text, "water.litres=3")
 		f.Add(text, "rows.0=null")
 	}
-	files, err := filepath.Glob("../../testdata/config/*.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
+	for _, archive := range testkit.Archives(f, "../../testdata/config") {
+		for _, file := range archive.Files {
+			f.Add(string(file.Data), "")
 		}
-		f.Add(string(text), "")
 	}
 	f.Fuzz(func(t *testing.T, text, set string) {
 		var sets []string

@@ -56,7 +56,7 @@ func (t *trial) withoutFault(of test) outcome {
 		return o
 	}
 	began := time.Now()
-	out, err := t.run(of, "", "-v")
+	out, err := t.run(of, "", "-v", "-timeout=1h")
 	o := outcome{took: time.Since(began)}
 	if err != nil || bytes.Contains(out, []byte("--- SKIP: "+of.name+" ")) || bytes.Contains(out, []byte("no tests to run")) {
 		o.err = fmt.Errorf("%s fails or is skipped without the fault", of)

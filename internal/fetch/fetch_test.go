@@ -94,7 +94,7 @@ func halfThenSilent(w http.ResponseWriter, r *http.Request) {
 // steady takes longer in all than an attempt may be silent, but is never silent for that long.
 func steady(w http.ResponseWriter, r *http.Request) {
 	for k := range 6 {
-		time.Sleep(400 * time.Millisecond)
+		time.Sleep(700 * time.Millisecond)
 		w.Write(content[50_000*k : 50_000*(k+1)])
 		http.NewResponseController(w).Flush()
 	}
@@ -188,9 +188,9 @@ func TestGet(t *testing.T) {
 			http.Redirect(w, r, "file:///etc/hosts", http.StatusFound)
 		}}, err: "redirects to file:///etc/hosts, which is no web address", requests: 1},
 		{name: "redirects for ever", answers: []answer{func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }}, err: "redirects more than 10 times", requests: 11},
-		{name: "says nothing", answers: []answer{silent, good}, stall: 300 * time.Millisecond},
-		{name: "says nothing any more", answers: []answer{halfThenSilent, good}, stall: 300 * time.Millisecond},
-		{name: "slow but steady", answers: []answer{steady}, requests: 1, stall: 2 * time.Second},
+		{name: "says nothing", answers: []answer{silent, good}, stall: time.Second},
+		{name: "says nothing any more", answers: []answer{halfThenSilent, good}, stall: time.Second},
+		{name: "slow but steady", answers: []answer{steady}, requests: 1, stall: 4 * time.Second},
 		{name: "never says anything", answers: []answer{silent}, err: "no byte for 100ms (given up after 3 attempts)", requests: 3, stall: 100 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {

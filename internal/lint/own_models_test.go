@@ -6,6 +6,8 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "write what the programs of docs/own-*.md print into the pages")
@@ -13,9 +15,7 @@ var update = flag.Bool("update", false, "write what the programs of docs/own-*.m
 // TestOwnModels compiles and runs the programs of docs/own-*.md as a user would, and compares what they print with what the pages
 // say.
 func TestOwnModels(t *testing.T) {
-	if testing.Short() {
-		t.Skip("samples several posteriors")
-	}
+	testkit.Takes(t, 1)
 	for name, programs := range map[string]int{"own-models": 3, "own-state-space-models": 1} {
 		t.Run(name, func(t *testing.T) { runPage(t, "../../docs/"+name+".md", programs) })
 	}

@@ -42,7 +42,7 @@ import (
 //	resume                       the run is resumed, without a process
 //	predict, evaluate, report …  a verb (verbs.go)
 //	verify                       every file is checked: right just where the files are those of the whole run
-//	same                         the folder has the files of the whole run
+//	same                         the folder, of a run that is done, has the files of the whole run
 type Case []string
 
 func (c Case) String() string { return strings.Join(c, "; ") }
@@ -82,8 +82,8 @@ func Faultf(format string, args ...any) error { return &Fault{fmt.Sprintf(format
 
 // IsFault reports whether an error is or holds one.
 func IsFault(err error) bool {
-	var fault *Fault
-	return errors.As(err, &fault)
+	_, is := errors.AsType[*Fault](err)
+	return is
 }
 
 // Ended is what a start says whose process ended by itself.
@@ -159,6 +159,9 @@ func (p *play) do(op string) (said string, err error) {
 	}()
 	switch op {
 	case "same":
+		if !Done(p.folder()) {
+			return "", errors.New("the run is not done: start it before")
+		}
 		return "", p.same()
 	case "verify":
 		return "", p.verify()

@@ -3,6 +3,7 @@
 package metamorphic
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -61,8 +62,22 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestEdits: an edit that was printed and read does the same to a file.
+// TestEdits: what edits do to a file, and that one that was printed and read does the same.
 func TestEdits(t *testing.T) {
+	for text, want := range map[string]string{
+		"1 3 X": "aXdef", "0 6 ": "", "6 6 end": "abcdefend", "2 2 %00+%25": "ab\x00 %cdef", "0 1 times 3": "aaabcdef", "3 5 times 2": "abcdedef", "4 4 times 5": "abcdef",
+		"-1 2 X": "no bytes -1 to 2 of 6", "3 2 X": "no bytes 3 to 2 of 6", "3 7 X": "no bytes 3 to 7 of 6",
+		"1 X": "expected integer", "1 2 %": `invalid URL escape "%"`, "1 2 times x": "invalid syntax", "1": "want FROM TO",
+	} {
+		e, err := parseEdit(strings.Split(text, " "))
+		got := []byte("abcdef")
+		if err == nil {
+			got, err = e.apply(got)
+		}
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && string(got) != want {
+			t.Errorf("edit %s: %q, %v; want %q", text, got, err, want)
+		}
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	b := []byte("layers: [8, relu]\x00\xff; 12.5e-3\n")
 	for i := range 2000 {
@@ -77,7 +92,28 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %q, %v", e.op("f"), got, errTwo, want, errOne)
 		}
 	}
-	if _, err := (edit{3, 99, 0, nil}).apply(b); err == nil {
-		t.Error("bytes beyond the end are edited")
+}
+
+// TestSame: a folder differs from that of the whole run, does not, or holds a run that is not done. The last is no fault: else a case could
+// be made so small that it lacks the start that ends the run.
+func TestSame(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := WriteTables(); err != nil {
+		t.Fatal(err)
+	}
+	w := NewWorld("damaged", "")
+	for text, want := range map[string]string{
+		"done line; same": "false <nil>",
+		"done line; edit metrics.json 9 10 0; same":        "true same: differs from a run that was left alone:",
+		"begun line; same":                                 "false same: the run is not done",
+		"begun line; resume; same":                         "false <nil>",
+		"done line; remove manifest.json; same":            "false same: the run is not done",
+		"new line; same":                                   "false same: the run is not done",
+		"done line; edit metrics.json 1 0 x; same; report": "false edit metrics.json 1 0 x: no bytes",
+	} {
+		_, err := w.Play(Parse(text), nil)
+		if got := fmt.Sprint(IsFault(err), " ", err); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s; want %s", text, got, want)
+		}
 	}
 }

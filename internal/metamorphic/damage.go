@@ -157,17 +157,12 @@ var edits = []func(r *rand.Rand, b []byte) edit{
 		return edit{at, at + 1, 0, []byte{hard[r.IntN(len(hard))]}}
 	},
 	func(r *rand.Rand, b []byte) edit { return edit{r.IntN(len(b)), len(b), 0, nil} }, // the end is cut off
+	func(r *rand.Rand, b []byte) edit { return span(r, b, 0) },
+	func(r *rand.Rand, b []byte) edit { return span(r, b, 2) },
 	func(r *rand.Rand, b []byte) edit {
-		from, to := span(r, b)
-		return edit{from, to, 0, nil}
-	},
-	func(r *rand.Rand, b []byte) edit {
-		from, to := span(r, b)
-		return edit{from, to, 2, nil}
-	},
-	func(r *rand.Rand, b []byte) edit {
-		from, to := span(r, b)
-		return edit{from, to, 2 + r.IntN(1<<20)/(to-from), nil}
+		e := span(r, b, 0)
+		e.times = 2 + r.IntN(1<<20)/(e.to-e.from)
+		return e
 	},
 	func(r *rand.Rand, b []byte) edit {
 		noise := make([]byte, 1+r.IntN(64))
@@ -206,8 +201,8 @@ func inside(r *rand.Rand, b []byte, pattern *regexp.Regexp, by string) edit {
 	return edit{p[0], p[1], 0, text}
 }
 
-// span is a part of the bytes, usually a short one.
-func span(r *rand.Rand, b []byte) (from, to int) {
-	from = r.IntN(len(b))
-	return from, from + 1 + r.IntN(1+min(len(b)-from-1, 1<<r.IntN(14)))
+// span repeats a part of the bytes, usually a short one; 0 times cuts it out.
+func span(r *rand.Rand, b []byte, times int) edit {
+	from := r.IntN(len(b))
+	return edit{from, from + 1 + r.IntN(1+min(len(b)-from-1, 1<<r.IntN(14))), times, nil}
 }

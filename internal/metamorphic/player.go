@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// hung is how long a process gives no answer that is taken for one that waits for ever.
-const hung = 12 * patience
+// hung is how long a process gives no answer that is taken for one that waits for ever. It counts all time, so that a busy machine needs much.
+const hung = 30 * patience
 
 // Player plays cases in a process of its own, since a fault may end it. The next case gets a new process.
 type Player struct {
@@ -28,9 +28,10 @@ type Player struct {
 
 // answer is what a case gives.
 type answer struct {
-	Said         string // by its operations
-	Refused      bool
-	Fault, Error string
+	Said    string // by its operations
+	Refused bool
+	Error   string
+	Fault   bool // the error is one
 }
 
 // Serve plays the cases that come in, and answers each.
@@ -45,10 +46,8 @@ func (w *World) Serve(in io.Reader, out io.Writer) error {
 		var a answer
 		var err error
 		a.Refused, err = w.Play(c, func(op, said string, err error) { a.Said += fmt.Sprintf("%-9s %s%v\n", op, said, err) })
-		if IsFault(err) {
-			a.Fault = err.Error()
-		} else if err != nil {
-			a.Error = err.Error()
+		if err != nil {
+			a.Error, a.Fault = err.Error(), IsFault(err)
 		}
 		if err := answers.Encode(a); err != nil {
 			return err
@@ -70,8 +69,8 @@ func (p *Player) Play(c Case) (said string, refused bool, err error) {
 	case err != nil:
 		err, text := p.End(), p.crash.String()
 		return "", false, Faultf("the process ended: %v: %s", err, text[:min(len(text), 4000)])
-	case a.Fault != "":
-		err = Faultf("%s", a.Fault)
+	case a.Fault:
+		err = &Fault{a.Error}
 	case a.Error != "":
 		err = errors.New(a.Error)
 	}

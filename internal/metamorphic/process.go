@@ -27,7 +27,7 @@ func Command(ctx context.Context, program, kernel string, args ...string) *exec.
 	return cmd
 }
 
-// signals are what a start may be ended by. "INT INT" is an interrupt and a second one at once.
+// signals are what a start may be ended by. INTINT is an interrupt and a second one at once.
 var signals = map[string]syscall.Signal{"KILL": syscall.SIGKILL, "INT": syscall.SIGINT, "INTINT": syscall.SIGINT, "TERM": syscall.SIGTERM}
 
 // start starts the run, or resumes it, and waits for its end, which may be a signal. The words are KEY=VALUE: kernel, threads,
@@ -52,7 +52,7 @@ func (p *play) start(args []string) (string, error) {
 	if killed && err != nil {
 		return "", fmt.Errorf("start: %w", err)
 	}
-	if at, _ := phase(p.folder()); killed && at == done {
+	if killed && Done(p.folder()) {
 		return Ended, nil
 	}
 	cmd := Command(context.Background(), p.w.program, has["kernel"], line...)
@@ -74,7 +74,10 @@ func (p *play) start(args []string) (string, error) {
 	}
 	err = <-ended
 	if p.took = time.Since(began); err == nil {
-		return Ended, nil
+		if !Done(p.folder()) {
+			err = Faultf("the process says that the run is done, and its folder does not")
+		}
+		return Ended, err
 	}
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	interrupted := signal != syscall.SIGKILL && status.ExitStatus() == 130 && strings.Contains(said.String(), "interrupted; ")
@@ -97,8 +100,11 @@ func (p *play) wait(ended chan error, file string, after time.Duration) {
 	}
 }
 
-// done is the phase of a run that is not killed any more.
-const done = "done"
+// Done reports whether a folder holds a run that is done.
+func Done(run string) bool {
+	manifest, _ := os.ReadFile(filepath.Join(run, "manifest.json"))
+	return strings.Contains(string(manifest), `"status": "done"`)
+}
 
 // phase finds the stage of the run from its folder. A checkpoint in the folder must be readable.
 func phase(run string) (string, error) {
@@ -106,7 +112,6 @@ func phase(run string) (string, error) {
 		_, err := os.Stat(filepath.Join(run, name))
 		return err == nil
 	}
-	manifest, _ := os.ReadFile(filepath.Join(run, "manifest.json"))
 	checkpoint, err := os.ReadFile(filepath.Join(run, "checkpoint"))
 	if errors.Is(err, os.ErrNotExist) {
 		checkpoint, err = os.ReadFile(filepath.Join(run, "checkpoint.previous"))
@@ -114,8 +119,8 @@ func phase(run string) (string, error) {
 	switch {
 	case !has("config.yaml"):
 		return "before its folder", nil
-	case strings.Contains(string(manifest), `"status": "done"`):
-		return done, nil
+	case Done(run):
+		return "done", nil
 	case err != nil:
 		return "before its first checkpoint", nil
 	}

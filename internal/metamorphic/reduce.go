@@ -4,8 +4,8 @@ package metamorphic
 
 import "slices"
 
-// Drop leaves out operations of a case that fails, many at once and then one by one, as long as it still fails. The first one stays.
-func Drop(c Case, fails func(Case) bool) Case {
+// drop leaves out operations of a case that fails, many at once and then one by one, as long as it still fails. The first one stays.
+func drop(c Case, fails func(Case) bool) Case {
 	for size := max(1, len(c)/2); size > 0; {
 		dropped := false
 		for i := 1; i+size <= len(c); {
@@ -22,9 +22,10 @@ func Drop(c Case, fails func(Case) bool) Case {
 	return c
 }
 
-// Simplify puts simpler operations in the places of those of a case that fails, as long as it still fails. simpler lists some that could
-// stand for an operation, the simplest first.
-func Simplify(c Case, simpler func(op string) []string, fails func(Case) bool) Case {
+// Reduce is a smaller case that fails as well: with fewer operations, and then with simpler ones in their places. Of those that simpler
+// lists the first that fails is taken.
+func Reduce(c Case, fails func(Case) bool) Case {
+	c = drop(c, fails)
 	for i := range c {
 	again:
 		for _, op := range simpler(c[i]) {
@@ -37,6 +38,3 @@ func Simplify(c Case, simpler func(op string) []string, fails func(Case) bool) C
 	}
 	return c
 }
-
-// Reduce is a smaller case that fails as well.
-func Reduce(c Case, fails func(Case) bool) Case { return Simplify(Drop(c, fails), simpler, fails) }

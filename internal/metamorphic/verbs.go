@@ -138,12 +138,6 @@ func (r Run) fit(ctx context.Context, dir string, progress func(starling.Event))
 // known reports whether an error is of a kind that tells a person where the fault is: in the data or files of a run, in a
 // config, in the use of the command, or in the folder.
 func known(err error) bool {
-	var (
-		data    *starling.DataError
-		config  *starling.ConfigError
-		notDone *starling.NotDoneError
-		other   *starling.OtherRunError
-		input   *eval.InputError
-	)
-	return errors.As(err, &data) || errors.As(err, &config) || errors.As(err, &notDone) || errors.As(err, &other) || errors.As(err, &input)
+	kinds := []any{new(*starling.DataError), new(*starling.ConfigError), new(*starling.NotDoneError), new(*starling.OtherRunError), new(*eval.InputError)}
+	return slices.ContainsFunc(kinds, func(kind any) bool { return errors.As(err, kind) })
 }

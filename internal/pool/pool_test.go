@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // Every task runs once, in nested runs too, and never more at a time than there are threads.
@@ -59,7 +61,7 @@ func TestAllThreadsWork(t *testing.T) {
 			}
 			select {
 			case <-all:
-			case <-time.After(10 * time.Second):
+			case <-time.After(testkit.Patience):
 				t.Error("tasks waited in vain for each other")
 			}
 		})

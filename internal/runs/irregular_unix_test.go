@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestPipes: a pipe in the place of a file of a run is an error at once that names it, where a process that opened it would wait
@@ -60,7 +62,7 @@ func TestPipes(t *testing.T) {
 		}()
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(testkit.Patience):
 			t.Fatalf("%s: it hangs", path)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // text is a part whose state is a text.
@@ -185,7 +186,7 @@ func TestNobodyWaits(t *testing.T) {
 	slow := &toy{steps: 2, before: func(_ context.Context, k int) error {
 		select {
 		case <-ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(testkit.Patience):
 			t.Error("the others wait")
 		}
 		return nil

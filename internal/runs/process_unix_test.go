@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // inFolder names the folder in which a child of this test process runs a job, instead of the tests.
@@ -57,7 +59,7 @@ func child(t *testing.T, dir, before string) (cmd *exec.Cmd, stderr *bytes.Buffe
 // await waits for a condition.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(200 * time.Microsecond) {
+	for deadline := time.Now().Add(testkit.Patience); !is(); time.Sleep(200 * time.Microsecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited for %s in vain", what)
 		}

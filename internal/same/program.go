@@ -64,7 +64,7 @@ func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir str
 	if _, err := os.Stat(slow); err == nil && limit > 0 {
 		return "", errSlow
 	}
-	if done(dir) {
+	if metamorphic.Done(dir) {
 		return dir, nil
 	}
 	if err := os.RemoveAll(dir); err != nil { // left by an interrupted run
@@ -114,11 +114,4 @@ func run(cmd *exec.Cmd) error {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said)
 	}
 	return nil
-}
-
-// done reports whether a folder holds a finished run.
-func done(dir string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	var manifest struct{ Status string }
-	return err == nil && json.Unmarshal(text, &manifest) == nil && manifest.Status == "done"
 }

@@ -16,13 +16,25 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestHalved makes a config small whose runs differ where there are at least 5 particles, of two or more islands.
+// TestHalved halves numbers that can be halved.
 func TestHalved(t *testing.T) {
-	c := wholeNumbers([]byte("seed: 9\nmethod: {smc: {islands: 8, particles: 40, path: {tempering: {ess: 0.5}}}}\nmap: {epochs: 300}\n"))
-	small := metamorphic.Simplify(c, halved, func(c metamorphic.Case) bool {
-		return !slices.Contains(c, "method.smc.islands=1") && !slices.Contains(c, "method.smc.particles=2")
+	for setting, want := range map[string]string{"a.b=9": "a.b=4", "a=2": "a=1", "a=1": "a=1", "a=0": "a=0", "a=-4": "a=-4", "a=all": "a=all"} {
+		if got := halved(setting); got != want {
+			t.Errorf("%s is made %s; want %s", setting, got, want)
+		}
+	}
+}
+
+// TestHalve makes a config small whose runs differ where there are at least 5 particles, of two or more islands, and eight outputs. Many
+// settings are halved at once.
+func TestHalve(t *testing.T) {
+	c := wholeNumbers([]byte("seed: 9\nmodel: {units: 8}\nmethod: {smc: {islands: 8, particles: 40, path: {tempering: {ess: 0.5}}}}\nmap: {epochs: 300, patience: 200, restarts: 100, rate: 90}\n"))
+	tried := 0
+	small := halve(c, func(c metamorphic.Case) bool {
+		tried++
+		return !slices.Contains(c, "method.smc.islands=1") && !slices.Contains(c, "method.smc.particles=2") && slices.Contains(c, "model.units=8")
 	})
-	if want := (metamorphic.Case{"method.smc.islands=2", "method.smc.particles=5", "map.epochs=1"}); !slices.Equal(small, want) {
-		t.Errorf("%q", small)
+	if want := (metamorphic.Case{"model.units=8", "method.smc.islands=2", "method.smc.particles=5", "map.epochs=1", "map.patience=1", "map.restarts=1", "map.rate=1"}); !slices.Equal(small, want) || tried > 24 {
+		t.Errorf("%q after %d attempts", small, tried)
 	}
 }

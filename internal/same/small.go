@@ -3,24 +3,23 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/metamorphic"
 )
 
-// trying is how long a run that differs is made small.
-const trying = 5 * time.Minute
+// trying is the time of a processor, in seconds, in which a run that differs is made small.
+const trying = 300
 
-// small halves the whole numbers of a preset's config, as long as the programs still differ and take no longer. It prints the command
-// that compares the runs of these settings. before is the folder of the old program's run.
+// small halves the whole numbers of a preset's config, as long as the programs still differ and take no more of a processor, but for what
+// such times vary by. It prints the command that compares the runs of these settings. before is the folder of the old program's run.
 func (o *options) small(p pair, preset, seed, before string) error {
 	text, err := os.ReadFile(filepath.Join(before, "config.yaml"))
 	if err != nil {
@@ -31,24 +30,25 @@ func (o *options) small(p pair, preset, seed, before string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	own, began, least := wholeNumbers(text), time.Now(), time.Duration(1<<62)
+	own, spent, least := wholeNumbers(text), 0.0, math.Inf(1)
 	changed := func(c metamorphic.Case) []string {
 		return slices.DeleteFunc(slices.Clone(c), func(s string) bool { return slices.Contains(own, s) })
 	}
 	differ := func(c metamorphic.Case) bool {
-		start := time.Now()
-		if start.Sub(began) > trying {
+		if spent > trying {
 			return false
 		}
+		took := 0.0
 		for name, of := range map[string]*program{"old": p.old, "new": p.new} {
-			folder := filepath.Join(dir, name)
-			if os.RemoveAll(folder) != nil || run(of.command(context.Background(), p.kernel, preset, seed, folder, changed(c)...)) != nil {
+			c, err := of.cost(filepath.Join(dir, name), p.kernel, preset, seed, changed(c)...)
+			if err != nil {
 				return false
 			}
+			took += c[1]
 		}
-		took := time.Since(start)
+		spent += took
 		found, err := differences(filepath.Join(dir, "old"), filepath.Join(dir, "new"))
-		if err != nil || found == nil || took > least+least/10 {
+		if err != nil || found == nil || took > 1.1*least+0.1 {
 			return false
 		}
 		least = min(least, took)
@@ -61,7 +61,7 @@ func (o *options) small(p pair, preset, seed, before string) error {
 	if p.old.data != "" {
 		line = append(line, "-data-dir", p.old.data)
 	}
-	for _, s := range slices.Concat(p.old.set, changed(metamorphic.Simplify(own, halved, differ))) {
+	for _, s := range slices.Concat(p.old.set, changed(halve(own, differ))) {
 		line = append(line, "-set", "'"+s+"'")
 	}
 	fmt.Println("made small:", strings.Join(append(line, p.old.path, p.new.path), " "))
@@ -78,11 +78,31 @@ func wholeNumbers(text []byte) (c metamorphic.Case) {
 	return c
 }
 
+// halve halves the numbers of settings, of many at once and then one by one, as long as the programs differ: at once, since what is tried
+// next takes less time; and of fewer, since some must fit each other or the data.
+func halve(c metamorphic.Case, differ func(metamorphic.Case) bool) metamorphic.Case {
+	for size := len(c); size > 0; size /= 2 {
+		for from := 0; from < len(c); from += size {
+			for {
+				less := slices.Clone(c)
+				for i := from; i < min(from+size, len(c)); i++ {
+					less[i] = halved(less[i])
+				}
+				if slices.Equal(less, c) || !differ(less) {
+					break
+				}
+				c = less
+			}
+		}
+	}
+	return c
+}
+
 // halved is a setting of half the number, if that is not 0.
-func halved(setting string) []string {
+func halved(setting string) string {
 	key, value, _ := strings.Cut(setting, "=")
 	if n, _ := strconv.Atoi(value); n > 1 {
-		return []string{fmt.Sprintf("%s=%d", key, n/2)}
+		return fmt.Sprintf("%s=%d", key, n/2)
 	}
-	return nil
+	return setting
 }

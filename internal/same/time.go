@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,20 +32,17 @@ func (o *options) timing() error {
 	fmt.Printf("%-8s %-26s %-4s  %20s %20s %9s\n", "kernel", "preset", "seed", "wall, s", "CPU, s", "memory")
 	worse := 0
 	err = o.each(func(p pair, name, seed string) error {
-		var before, after []cost
+		var costs [2][]cost // before and after
 		for range rounds {
-			for _, turn := range []struct {
-				program *program
-				costs   *[]cost
-			}{{p.old, &before}, {p.new, &after}} {
-				c, err := turn.program.cost(filepath.Join(dir, "run"), p.kernel, name, seed)
+			for i, of := range []*program{p.old, p.new} {
+				c, err := of.cost(filepath.Join(dir, "run"), p.kernel, name, seed)
 				if err != nil {
 					return err
 				}
-				*turn.costs = append(*turn.costs, c)
+				costs[i] = append(costs[i], c)
 			}
 		}
-		a, b := median(before), median(after)
+		a, b := median(costs[0]), median(costs[1])
 		ratio, mark := cost{b[0] / a[0], b[1] / a[1], b[2] / a[2]}, ""
 		if !(max(ratio[0], ratio[1], ratio[2]) <= 1+within) {
 			worse++
@@ -66,21 +62,18 @@ func (o *options) timing() error {
 }
 
 // cost runs a preset in a folder that is removed before each run.
-func (p *program) cost(dir, kernel, preset, seed string) (cost, error) {
+func (p *program) cost(dir, kernel, preset, seed string, sets ...string) (cost, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return cost{}, err
 	}
-	cmd := p.command(context.Background(), kernel, preset, seed, dir)
+	cmd := p.command(context.Background(), kernel, preset, seed, dir, sets...)
 	began := time.Now()
 	if err := run(cmd); err != nil {
 		return cost{}, err
 	}
 	took := time.Since(began)
-	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return cost{}, errors.New("this system does not report the memory of a process")
-	}
-	return cost{took.Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), float64(usage.Maxrss)}, nil
+	end := cmd.ProcessState
+	return cost{took.Seconds(), (end.UserTime() + end.SystemTime()).Seconds(), float64(end.SysUsage().(*syscall.Rusage).Maxrss)}, nil
 }
 
 // median returns the median of each part of the costs.

@@ -91,24 +91,20 @@ func newSoak(dir string, seed uint64) (*soak, error) {
 
 // until kills and resumes all runs in turn, over and over, until the given number of processes was killed.
 func (s *soak) until(kills int, all []metamorphic.Run) error {
-	for round := 0; s.kills < kills; round++ {
-		for _, r := range all {
-			if round > 0 && s.kills >= kills {
-				break
-			}
-			if err := s.world.Make(r); err != nil {
-				return err
-			}
-			c := metamorphic.Case{"new " + r.Name}
-			for range min(1+s.random.IntN(max(1, min(8, kills/len(all)))), kills-s.kills) {
-				c = append(c, s.start()+s.signal(s.world.Took[r.Name]))
-			}
-			c = append(c, s.start(), "same")
-			if err := s.play(c); err != nil {
-				return fmt.Errorf("%w\nmade small: go run ./internal/soak -case '%s'", err, metamorphic.Reduce(c, s.fails))
-			}
-			s.finished++
+	for i := 0; i < len(all) || s.kills < kills; i++ {
+		r := all[i%len(all)]
+		if err := s.world.Make(r); err != nil {
+			return err
 		}
+		c := metamorphic.Case{"new " + r.Name}
+		for range min(1+s.random.IntN(max(1, min(8, kills/len(all)))), kills-s.kills) {
+			c = append(c, s.start()+s.signal(s.world.Took[r.Name]))
+		}
+		c = append(c, s.start(), "same")
+		if err := s.play(c); err != nil {
+			return fmt.Errorf("%w\nmade small: go run ./internal/soak -case '%s'", err, metamorphic.Reduce(c, s.fails))
+		}
+		s.finished++
 	}
 	return nil
 }
@@ -157,7 +153,7 @@ func (s *soak) signal(took time.Duration) string {
 	if s.random.IntN(3) == 0 {
 		at, most = " at="+files[s.random.IntN(len(files))], 5*time.Millisecond
 	}
-	return fmt.Sprintf(" signal=%s%s after=%v", kinds[s.random.IntN(len(kinds))], at, time.Duration(s.random.Int64N(int64(most))))
+	return fmt.Sprintf(" signal=%s%s after=%v", kinds[s.random.IntN(len(kinds))], at, time.Duration(s.random.Int64N(int64(most))).Round(10*time.Microsecond))
 }
 
 // report lists the kills by run and phase.

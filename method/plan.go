@@ -1,0 +1,49 @@
+package method
+
+import (
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+)
+
+// Plan is a method that suits the data, the network and the memory.
+type Plan struct {
+	Method Method            // with every default
+	Way    Method            // the one that is carried out (Way)
+	Memory Memory            // of it
+	Short  []finding.Finding // what can be foreseen: a budget that is too short
+}
+
+// Plan settles a method by the data and the network, and refuses one that they do not suit, or that will need more than limit bytes of
+// memory; 0 is no limit. Fields are named from the config's root.
+func (j *Job) Plan(m Method, around Around, limit int64, f *config.Faults) Plan {
+	n := j.Data.Train.Len()
+	m = m.Settle(around, config.NewFaults()) // defaults take the place of zeros that a config has, too
+	p := Plan{Method: settleWith(m, around, Sizes{n, j.Net.Dim(), float64(n) * j.Net.Flops()}, f)}
+	p.Way = Way(p.Method, j.Anchor, j.Search)
+	if s := p.Way.Sampling(); s != nil {
+		p.Short = s.Foresee(j.Net.Dim())
+	}
+	p.Memory = j.CheckMemory(p.Way, limit, f)
+	return p
+}
+
+// settleWith is that of a Sized method; others stay as they are.
+func settleWith(m Method, around Around, s Sizes, f *config.Faults) Method {
+	if sized, ok := m.(Sized); ok {
+		return sized.SettleWith(around, s, f)
+	}
+	return m
+}
+
+// Way returns the method that is carried out for a method whose prior has an anchor. At s = 0 an anchored posterior is its anchor alone,
+// and there is nothing to sample.
+func Way(m Method, anchor *bnn.Anchor, search *Search) Method {
+	switch {
+	case !anchor.Point():
+		return m
+	case search != nil:
+		return MAP{}
+	}
+	return AsIs{}
+}
