@@ -226,6 +226,9 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s is kept again as %+v: do two fields have one key?", text, Of(k))
 		}
 	}
+	if x := Known(0); Known(math.NaN()) != nil || x == nil || *x != 0 {
+		t.Errorf("0 is kept as %v, and NaN as a number", x)
+	}
 	var back Finding
 	text, err := json.Marshal(Of(ChainsEnd{2, math.NaN(), math.Inf(1), nil, new(numeral.Number(math.NaN()))}))
 	if err != nil {
