@@ -2,10 +2,12 @@ package bnn
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,6 +232,13 @@ func FuzzReadPosterior(f *testing.F) {
 	f.Add(posterior.Bytes())
 	f.Add(restarts.Bytes())
 	f.Add(shard.Bytes())
+	var endless []string // tensors of 2⁴⁰ particles without parameters
+	for _, t := range net.Random() {
+		endless = append(endless, strconv.Quote(t.Name)+`:{"dtype":"F32","shape":[1099511627776,0],"data_offsets":[0,0]}`)
+	}
+	header := "{" + strings.Join(endless, ",") + "}"
+	header += strings.Repeat(" ", 7-(len(header)+7)%8)
+	f.Add(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		if m, err := OpenShard(bytes.NewReader(file), int64(len(file)), net); err == nil && m.Size()*net.Dim() > len(file) {
 			t.Errorf("%d networks of %d parameters in %d bytes", m.Size(), net.Dim(), len(file))
