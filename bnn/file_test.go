@@ -2,10 +2,12 @@ package bnn
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,6 +232,7 @@ func FuzzReadPosterior(f *testing.F) {
 	f.Add(posterior.Bytes())
 	f.Add(restarts.Bytes())
 	f.Add(shard.Bytes())
+	f.Add(endless(net))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		if m, err := OpenShard(bytes.NewReader(file), int64(len(file)), net); err == nil && m.Size()*net.Dim() > len(file) {
 			t.Errorf("%d networks of %d parameters in %d bytes", m.Size(), net.Dim(), len(file))
@@ -245,4 +248,24 @@ func FuzzReadPosterior(f *testing.F) {
 			t.Errorf("a posterior that was read: %v, %v", e.check(), err)
 		}
 	})
+}
+
+// endless is a file of 2⁴⁰ particles whose tensors have no parameters.
+func endless(net *nn.Net) []byte {
+	var tensors []string
+	for _, t := range net.Random() {
+		tensors = append(tensors, strconv.Quote(t.Name)+`:{"dtype":"F32","shape":[1099511627776,0],"data_offsets":[0,0]}`)
+	}
+	header := "{" + strings.Join(tensors, ",") + "}"
+	header += strings.Repeat(" ", 7-(len(header)+7)%8)
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
+}
+
+// TestEndlessShard: a header cannot make a reader take more memory than its file justifies.
+func TestEndlessShard(t *testing.T) {
+	net := convNet(t)
+	file := endless(net)
+	if _, err := OpenShard(bytes.NewReader(file), int64(len(file)), net); err == nil || !strings.Contains(err.Error(), "particles is in a file of") {
+		t.Errorf("OpenShard: %v", err)
+	}
 }

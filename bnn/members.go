@@ -185,6 +185,9 @@ func OpenShard(file io.ReaderAt, size int64, net *nn.Net) (*Members, error) {
 			return nil, fmt.Errorf("tensor %s of the network is not in the file", t.Name)
 		}
 		one.tensors, one.particles = append(one.tensors, i), opened.Tensors[i].Shape[0]
+		if int64(one.particles) > size { // of tensors without parameters there may be as many as a header likes
+			return nil, fmt.Errorf("tensor %s of %d particles is in a file of %d bytes", t.Name, one.particles, size)
+		}
 	}
 	r := reader{memberFile: one, dim: net.Dim(), last: make([]float32, one.particles)}
 	for k, t := range net.Random() { // in the order in which they were written

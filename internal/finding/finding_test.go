@@ -125,7 +125,7 @@ func TestWords(t *testing.T) {
 		if beside := Beside([]Finding{f}); beside != "" {
 			fmt.Fprintf(&b, "\tlog evidence 1.0, %s\n", beside)
 		}
-		if f.Words() == f.raw() {
+		if f.Brief() == "." || f.Words() == f.raw() {
 			t.Errorf("%s has no words: %s", f.Kind, f.raw())
 		}
 		text, err := json.Marshal(f)
@@ -226,6 +226,9 @@ func TestRoundTrip(t *testing.T) {
 		if k, whole := f.read(); !whole || !reflect.DeepEqual(Of(k), f) {
 			t.Errorf("%s is kept again as %+v: do two fields have one key?", text, Of(k))
 		}
+	}
+	if x := Known(0); Known(math.NaN()) != nil || x == nil || *x != 0 {
+		t.Errorf("0 is kept as %v, and NaN as a number", x)
 	}
 	var back Finding
 	text, err := json.Marshal(Of(ChainsEnd{2, math.NaN(), math.Inf(1), nil, new(numeral.Number(math.NaN()))}))

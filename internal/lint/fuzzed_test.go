@@ -19,7 +19,7 @@ var ownBytes = map[string]string{
 
 // TestEveryReaderIsFuzzed: an exported function of the library that takes bytes or an io.Reader, and may fail, reads what a stranger
 // wrote: a fuzz target of some package reaches it, through functions and the methods of their packages. A function of one line
-// hands its bytes on to one that is reached.
+// hands its bytes on to one that is reached. A reader of an internal package is called, or stands in a table such as that of formats.
 func TestEveryReaderIsFuzzed(t *testing.T) {
 	all := functions(t)
 	reached := map[string]bool{}
@@ -37,12 +37,21 @@ func TestEveryReaderIsFuzzed(t *testing.T) {
 			visit(name)
 		}
 	}
+	used := map[string]bool{}
+	for name, f := range all {
+		for other := range f.uses {
+			used[other] = used[other] || other != name && !f.test
+		}
+	}
 	readers := 0
 	for name, f := range all {
 		if !f.reads {
 			continue
 		}
 		readers++
+		if ownBytes[name] == "" && strings.HasPrefix(name, "internal/") && !used[name] {
+			t.Errorf("%s: nothing reads by %s: call it, or give it a row in the table of its kind (internal/formats)", f.file, name)
+		}
 		on := false
 		for other := range f.uses {
 			on = on || f.line && reached[other] && all[other].reads
@@ -61,11 +70,11 @@ func TestEveryReaderIsFuzzed(t *testing.T) {
 	}
 }
 
-// function is a function, or all methods of a name in a package.
+// function is a function, all methods of a name in a package, or all variables of a file.
 type function struct {
-	file                string
-	uses                map[string]bool // what it names: functions as PACKAGE.NAME, methods of its package as PACKAGE.()NAME
-	reads, fuzzes, line bool
+	file                      string
+	uses                      map[string]bool // what it names: functions as PACKAGE.NAME, methods of its package as PACKAGE.()NAME
+	reads, fuzzes, line, test bool
 }
 
 // functions are those of all packages, by names as in uses.
@@ -89,32 +98,38 @@ func functions(t *testing.T) map[string]*function {
 				}
 			}
 			for _, d := range syntax.Decls {
+				f := &function{file: file, uses: map[string]bool{}, test: strings.HasSuffix(file, "_test.go")}
+				name := dir + " " + file
 				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-					add(all, dir, file, imported, fn)
+					name = f.describe(dir, fn)
 				}
+				if all[name] == nil {
+					all[name] = f
+				}
+				all[name].name(dir, imported, d)
 			}
 		}
 	}
 	return all
 }
 
-func add(all map[string]*function, dir, file string, imported map[string]string, fn *ast.FuncDecl) {
-	name, test := dir+"."+fn.Name.Name, strings.HasSuffix(file, "_test.go")
+// describe says what a function is, and returns its name.
+func (f *function) describe(dir string, fn *ast.FuncDecl) string {
+	f.line, f.fuzzes = len(fn.Body.List) == 1, f.test && strings.HasPrefix(fn.Name.Name, "Fuzz")
 	if fn.Recv != nil {
-		name = dir + ".()" + fn.Name.Name
+		return dir + ".()" + fn.Name.Name
 	}
-	f := all[name]
-	if f == nil {
-		f = &function{file: file, uses: map[string]bool{}, line: len(fn.Body.List) == 1}
-		all[name] = f
-	}
-	f.fuzzes = f.fuzzes || test && strings.HasPrefix(fn.Name.Name, "Fuzz")
-	if own, ok := level[dir]; ok && own < level["report"] && !test && fn.Recv == nil && fn.Name.IsExported() && fails(fn.Type) {
+	if own, ok := level[dir]; ok && own < level["report"] && !f.test && fn.Name.IsExported() && fails(fn.Type) {
 		for _, p := range fn.Type.Params.List {
 			f.reads = f.reads || isBytes(p.Type)
 		}
 	}
-	ast.Inspect(fn, func(n ast.Node) bool {
+	return dir + "." + fn.Name.Name
+}
+
+// name adds what a declaration names.
+func (f *function) name(dir string, imported map[string]string, d ast.Decl) {
+	ast.Inspect(d, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok {
