@@ -119,7 +119,7 @@ type Point struct {
 }
 
 func (f Point) words() words {
-	return words{look: note, says: say("s = 0: the posterior is the %s alone, an ensemble of one; nothing was sampled", either(f.MAP, "MAP", "network of model.init"))}
+	return words{look: note, says: say("prior.anchor.s is 0: the posterior is the %s alone, an ensemble of one; nothing was sampled", either(f.MAP, "MAP", "network of model.init"))}
 }
 
 // OneBatch says that a mini-batch has all examples that an iteration sees, so that an epoch is one leapfrog.

@@ -36,8 +36,8 @@ type ChainsOutlying struct{ Chains Some }
 func (f ChainsOutlying) words() words {
 	return words{
 		look: warning,
-		says: say(f.Chains.plural("chain %s ended at a log-likelihood far from that of the other chains",
-			"chains %s ended at log-likelihoods far from those of the other chains"), f.Chains.Names),
+		says: say(f.Chains.plural("chain %s ended far from the other chains, by its log-likelihood",
+			"chains %s ended far from the other chains, by their log-likelihoods"), f.Chains.Names),
 		means: f.Chains.plural("it is in another mode, or still on its way", "they are in another mode, or still on their way"),
 		cure:  "take more epochs to see whether " + f.Chains.plural("it joins", "they join") + " the others, or more chains", help: helpMixing,
 	}
@@ -174,7 +174,7 @@ func (f ChainsUncompared) words() words {
 		look:  warning,
 		says:  plural(f.Chains, "the two halves of the chain", say("the %v chains", f.Chains)) + " cannot be compared, as " + f.Why,
 		means: means,
-		cure:  either(f.Few, "take more epochs, so that each chain keeps at least 8 states (keep)", "mend the moves and the scale of the inputs"),
+		cure:  either(f.Few, "take more epochs, so that each chain keeps at least 8 states (keep)", "take a smaller step, and check the scale of the inputs"),
 		help:  helpMixing,
 	}
 }

@@ -249,7 +249,7 @@ type InitUnused struct{}
 
 func (InitUnused) words() words {
 	return words{
-		look: warning, says: "model.init was not used", means: "from s = 0.5 on, the anchored prior has mean 0",
-		cure: "take a smaller s, or leave model.init out", help: helpData,
+		look: warning, says: "model.init was not used", means: "from prior.anchor.s = 0.5 on, the anchored prior has mean 0",
+		cure: "take prior.anchor.s below 0.5, or leave model.init out", help: helpData,
 	}
 }

@@ -107,6 +107,6 @@ func (f ChainsDiverged) words() words {
 func (f ChainsDivergedFew) words() words {
 	return words{
 		look: note | page, says: say("%v of %v trajectories of the second half diverged", f.Moves, f.Of),
-		means: "so few say little against the chains. From one in a hundred on, the chains may miss narrow parts of the posterior",
+		means: "so few say little against the chains. If 1 % or more diverge, the chains may miss narrow parts of the posterior",
 	}
 }

@@ -62,7 +62,7 @@ func (t Target) words() string {
 	case LastTarget:
 		return "the model's evidence, as the last target is the posterior, with all examples in full"
 	case PartialTarget:
-		return "the evidence of a last target that has not taken in all examples in full"
+		return "the evidence of the last target, in which some examples do not count in full yet"
 	}
 	return "the evidence of " + string(t)
 }
@@ -101,14 +101,14 @@ func (f EvidenceMerged) words() words {
 func (f EvidenceUnmoved) words() words {
 	return words{
 		look: warning | ofEvidence, says: f.name() + " is not to be trusted, as the particles hardly moved",
-		means: "it would be an estimate of " + f.Target.words(), cure: "mend the moves first", help: helpEvidence,
+		means: "it would be an estimate of " + f.Target.words(), cure: "follow the warning about the moves first", help: helpEvidence,
 	}
 }
 
 func (f EvidenceOptimised) words() words {
 	return words{
 		look: warning | ofEvidence, says: f.name() + " is no estimate, as the run behaved as an optimiser",
-		means: "a sampler's would be an estimate of " + f.Target.words(), cure: "do not compare it with others", help: helpEvidence,
+		means: "a run that samples would give an estimate of " + f.Target.words(), cure: "do not compare it with others", help: helpEvidence,
 	}
 }
 

@@ -146,7 +146,7 @@ func (f Stopped) words() words {
 		look: note,
 		says: say("%s stopped after iteration %s of %v, as the validation NLL no longer fell (stop: {patience: %s})",
 			plural(f.Islands, "the island", say("%v of %v islands", f.Stopped, f.Islands)), between(float64(f.First), float64(f.Last), 0), f.All, strconv.Itoa(f.Patience)),
-		means: say("in %s that of the states kept so far had not fallen by more than its standard error",
+		means: say("in %s the NLL of the states kept so far had not fallen by more than its standard error",
 			plural(f.Patience, "an iteration", say("%v iterations", f.Patience))),
 	}
 }
@@ -176,7 +176,7 @@ type UnevenWeights struct {
 
 func (f UnevenWeights) words() words {
 	return words{
-		look: warning, says: say("the weights are uneven, so the %v networks are worth %.1f", f.Networks, f.Effective),
+		look: warning, says: say("the weights are uneven, so the %v networks are worth %.1f of equal weight", f.Networks, f.Effective),
 		cure: "take more particles, more moves in an iteration, or combine: equal", help: helpWeights,
 	}
 }

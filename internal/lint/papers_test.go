@@ -96,7 +96,7 @@ func TestCitationsResolve(t *testing.T) {
 			return err
 		}
 		if d.IsDir() {
-			if slices.Contains([]string{".git", "runs", "patches"}, d.Name()) {
+			if slices.Contains([]string{".git", "runs"}, d.Name()) {
 				return filepath.SkipDir
 			}
 			return nil
