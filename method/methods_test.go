@@ -170,13 +170,13 @@ func TestPoint(t *testing.T) {
 	job := newJob(t, 1).provide(MAP{})
 	job.Anchor = &bnn.Anchor{}
 	out := do(t, job, MAP{})
-	if away(out.Posterior, job.Points.Best()) > 1e-6 || words(out.Findings) != "s = 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled" {
+	if away(out.Posterior, job.Points.Best()) > 1e-6 || words(out.Findings) != "prior.anchor.s is 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled" {
 		t.Errorf("%v from the best restart; found %q", away(out.Posterior, job.Points.Best()), words(out.Findings))
 	}
 	job = newJob(t, 1).provide(AsIs{})
 	job.Anchor = &bnn.Anchor{}
 	out = do(t, job, AsIs{})
-	if away(out.Posterior, job.Init) > 1e-6 || words(out.Findings) != "s = 0: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled" {
+	if away(out.Posterior, job.Init) > 1e-6 || words(out.Findings) != "prior.anchor.s is 0: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled" {
 		t.Errorf("%v from the network; found %q", away(out.Posterior, job.Init), words(out.Findings))
 	}
 }

@@ -111,7 +111,7 @@ func TestSchedulesAreDrawn(t *testing.T) {
 		if !strings.Contains(captions["Log evidence so far"], " is an estimate of "+map[string]string{
 			"full":   "the model's evidence, as every target",
 			"linear": "the model's evidence, as the last", "automated": "the model's evidence, as the last",
-			"sda": "the evidence of a last target that", "scaled": "the evidence of a last target that",
+			"sda": "the evidence of the last target, in which", "scaled": "the evidence of the last target, in which",
 		}[name]) {
 			t.Errorf("%s: log evidence: %s", name, captions["Log evidence so far"])
 		}

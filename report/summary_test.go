@@ -69,7 +69,7 @@ func TestSummary(t *testing.T) {
 				f.run.Posterior.LogWeights[i] = math.Inf(-1)
 			}
 			f.run.Posterior.LogWeights[0] = 0
-		}, "", "The weights are uneven, so the 12 networks are worth 1.0", ""},
+		}, "", "The weights are uneven, so the 12 networks are worth 1.0 of equal weight", ""},
 		{"dead", smc, func(f fixture) { f.run.Posterior.LogWeights[0] = math.Inf(-1) }, "", "1 network has weight 0", ""},
 		{"divergent", smc, func(f fixture) { f.run.Trace[2].Divergent = 4 }, "", "4 of 216 proposals had infinite", ""},
 		{"moves refused", smc, func(f fixture) {
@@ -123,7 +123,7 @@ func TestSummary(t *testing.T) {
 		}, "chains are in different modes", "", ""},
 		{"one far away", chains, func(f fixture) {
 			f.run.Trace[len(f.run.Trace)-1].LogLikelihood = -1e5
-		}, "", "Chain 3 ended at a log-likelihood far from", ""},
+		}, "", "Chain 3 ended far from the other chains", ""},
 		{"together", chains, func(fixture) {}, "The 4 chains agree", "", "chains"},
 		{"one network", shape{single: true, n: 100}, func(fixture) {}, "The result is one network", "A single network has no epistemic entropy", ""},
 		{"intervals hold", shape{outputs: 1, n: 400}, func(fixture) {}, "Its intervals are as reliable as these examples can tell", "", "intervals"},

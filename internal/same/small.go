@@ -48,7 +48,7 @@ func (o *options) small(p pair, preset, seed, before string) error {
 		}
 		spent += took
 		found, err := differences(filepath.Join(dir, "old"), filepath.Join(dir, "new"))
-		if err != nil || found == nil || took > 1.1*least+0.1 {
+		if err != nil || found == nil || took > float64(1.1*least)+0.1 {
 			return false
 		}
 		least = min(least, took)
