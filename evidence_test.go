@@ -10,7 +10,7 @@ import (
 // The metrics have an evidence where the config alone says that it is the model's. Else the trace has it. A note says what it
 // is of under every schedule.
 func TestEvidenceOfAPart(t *testing.T) {
-	const whole, all, none, part = "the model's evidence, as the last target", "the model's evidence, as every target", "No evidence: path", "has not taken in"
+	const whole, all, none, part = "the model's evidence, as the last target", "the model's evidence, as every target", "No evidence: path", "do not count in full yet"
 	for path, c := range map[string]struct {
 		of string
 		in bool // the metrics

@@ -73,7 +73,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		return nil, err
 	}
 	if t.Words(target) != nil && !c.Classes {
-		return nil, &tables.NamesError{File: t.Name, Column: t.Title(target), Example: t.Words(target)[0]}
+		return nil, &NamesError{File: t.Name, Column: t.Title(target), Example: t.Words(target)[0]}
 	}
 	if s.Outputs = 1; c.Classes {
 		s.Outputs = 0

@@ -25,6 +25,9 @@ type (
 // a column without numbers may hold words.
 type CSV = tables.CSV
 
+// NamesError is the error of Settings.Load for a regression whose target column holds names.
+type NamesError = tables.NamesError
+
 // Table is a table of numbers, row by row in Values, Cols to a row; NaN where a cell is missing or the column is left out. Header has the
 // names of the columns, and Names, for each column that holds words in place of numbers, all its words in order: values are indices in
 // them.

@@ -39,6 +39,10 @@ func TestUnknownWordsTold(t *testing.T) {
 	if own := loaded(t, Settings{CSV: &settings}, Need{}); !slices.Equal(noted(own), want) {
 		t.Errorf("as the run's own parts: %q", noted(own))
 	}
+	settings.Missing = tables.MissingIndicator
+	if own := loaded(t, Settings{CSV: &settings}, Need{}); !slices.Equal(noted(own), want) {
+		t.Errorf("as the run's own parts, where values may be missing: %q", noted(own))
+	}
 	var last *Table
 	rows := 0
 	if err := formats.ScanCSV(file, run.Schema.CSVToPredict(""), 2, func(block *Table) error { rows, last = rows+block.Rows(), block; return nil }); err != nil {

@@ -11,7 +11,7 @@ import (
 // sets that are not built in. Missing test and validation parts are held out of the training examples. Standardisation is
 // measured on the training examples that are left.
 //
-// The error is a *FieldError for a fault of the settings, and a *tables.NamesError for a regression whose target column holds names.
+// The error is a *FieldError for a fault of the settings, and a *NamesError for a regression whose target column holds names.
 // Every other error is about the examples, and names the file.
 func (s Settings) Load(dir string, need Need) (*Problem, error) {
 	s.DefaultsFor(need.Regression)

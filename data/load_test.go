@@ -15,7 +15,6 @@ import (
 	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/sets"
-	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Files of the tree that tests of loading use.
@@ -161,7 +160,7 @@ func TestLoadRefuses(t *testing.T) {
 			t.Errorf("%s: %T %v, want %q of %q", name, err, err, c.want, c.field)
 		}
 	}
-	var names *tables.NamesError
+	var names *NamesError
 	if _, err := (Settings{CSV: &trees}).Load("", Need{Regression: true}); !errors.As(err, &names) || !strings.Contains(err.Error(), treesCSV+`: column 5 (kind) holds names such as "ash"`) {
 		t.Errorf("names for numbers: %v", err)
 	}

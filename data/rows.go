@@ -40,7 +40,7 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	}
 	for k, j := range used {
 		if isWords := j != target && expand != nil && expand[k] != nil && expand[k].Categories != nil; t.Words(j) != nil && !isWords && !(j == target && s.Classes > 0) {
-			return nil, &tables.NamesError{File: t.Name, Column: t.Title(j), Example: append(t.Words(j), "")[0]}
+			return nil, &NamesError{File: t.Name, Column: t.Title(j), Example: append(t.Words(j), "")[0]}
 		}
 	}
 	lacks := func(j int) bool {

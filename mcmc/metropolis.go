@@ -19,7 +19,7 @@ type Metropolis struct {
 
 func (Metropolis) String() string { return "a Metropolis walk" }
 
-// Traits are the zero value: the step is fixed.
+// Traits say that the step is fixed, and is the setting sd.
 func (Metropolis) Traits() Traits { return Traits{Size: "sd"} }
 
 // Memory is nothing.

@@ -1,7 +1,8 @@
 package mcmc
 
 // Traits are what a move says of itself (docs/adr/0026-traits.md). They depend on its settings alone. A field that is left at its zero value
-// is a statement, too: that the move leaves its target invariant, for one, and makes one evaluation.
+// is a statement, too: that the move leaves its target invariant, for one, and makes one evaluation. A move without accept or
+// reject must set Corrected: else nothing corrects its error, and no check notices.
 type Traits struct {
 	// Corrected says what corrects the error of the move.
 	Corrected Correction

@@ -24,7 +24,7 @@ type Walk struct {
 
 func (Walk) String() string { return "a random walk" }
 
-// Traits say that the walk does not look where it is.
+// Traits say that a weight corrects the walk, that it does not look where it is, and that its step is the setting sd.
 func (Walk) Traits() Traits { return Traits{Corrected: ByWeight, Blind: true, Size: "sd"} }
 
 // Memory is nothing.

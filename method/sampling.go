@@ -52,7 +52,10 @@ type figures struct {
 	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
 }
 
-// stepOf is the path of a move's step size in a config.
+// stepOf is the path of a move's step size in a config; empty where nothing moves.
 func stepOf(method string, move mcmc.Move) string {
+	if move == nil {
+		return ""
+	}
 	return "method." + method + ".move." + mcmc.Moves.Name(move) + "." + cmp.Or(move.Traits().Size, "step")
 }

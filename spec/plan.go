@@ -13,7 +13,6 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/regular"
-	"github.com/starling-smc/starling/internal/tables"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
 )
@@ -31,7 +30,7 @@ type Plan struct {
 	method.Plan
 	Job      method.Job
 	InitSum  string            // checksum of the file of model.init
-	Findings []finding.Finding // about the data and the settings; Short is for who has not waited for the run yet
+	Findings []finding.Finding // about the data and the settings, kept with the run; Short is told before it begins, and not kept
 }
 
 // Plan loads the data, makes the network and the prior, and refuses a run that cannot be carried out. dir is the folder of data sets that
@@ -118,7 +117,7 @@ func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	regression := s.Model.Likelihood.Regression()
 	p, err := s.Data.Load(dir, data.Need{Regression: regression, Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema})
 	var field *data.FieldError
-	var names *tables.NamesError
+	var names *data.NamesError
 	switch {
 	case errors.As(err, &field):
 		return nil, s.Fault("data."+field.Field, "%s", field.Message)

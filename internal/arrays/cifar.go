@@ -10,8 +10,8 @@ import (
 	"github.com/starling-smc/starling/internal/regular"
 )
 
-// CIFAR is a form of CIFAR's binary version (Krizhevsky, Learning multiple layers of features from tiny images, 2009,
-// https://www.cs.toronto.edu/~kriz/cifar.html) is rows of one size, one image each, and nothing else:
+// CIFAR is one of the two forms of CIFAR's binary version (Krizhevsky, Learning multiple layers of features from tiny images, 2009,
+// https://www.cs.toronto.edu/~kriz/cifar.html). A file is rows of one size, one image each, and nothing else:
 //
 //	CIFAR-10    1 byte label, 0 to 9; 3,072 bytes pixels
 //	CIFAR-100   1 byte coarse label, 0 to 19; 1 byte fine label, 0 to 99; 3,072 bytes pixels

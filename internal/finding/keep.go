@@ -19,7 +19,7 @@ type Finding struct {
 // A struct is kept under its name with hyphens, few-states, and a field under its name with underscores, log_weight_var, or under the key
 // of its tag "kept". A bool is kept as a word: the tag "size=written|adapted" has that of true and that of false. Without a word true is the
 // number 1, and false is left out. A number that is nil is left out, too. A question mark at the end says that a run, of an older version
-// too, may lack the field: it is left out where it is 0 or empty.
+// too, may lack the field: an int is left out where it is 0, and a string where it is empty.
 
 // Of is a finding as a run keeps it.
 func Of(k Kind) Finding {

@@ -77,7 +77,7 @@ func (f IslandsStuck) words() words {
 		means: say("in the last quarter of the iterations less than %s of the moves were accepted, "+
 			"and they carried the particles by less than half of their spread between two resamplings", percent(f.Bound, 0)) + distrust,
 		cure: say(either(f.Adapted, "take more moves in an iteration, or write a smaller step (%s)",
-			"take a smaller step (%s) or more moves in an iteration, or leave the step out"), f.Step),
+			"take a smaller step (%s) or more moves in an iteration"+unlessNeeded(f.Step, ", or leave the step out")), f.Step),
 		help: helpMoves, beside: "not to be trusted: moves were refused",
 	}
 }

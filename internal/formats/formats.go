@@ -42,7 +42,7 @@ var formats = []format{
 		what: "a safetensors file", remedy: "it holds named tensors: save the one that is meant with np.save",
 	},
 	{name: "parquet", title: "Parquet", begins: parquet.Is, table: tables.OpenParquet, what: "a Parquet file"},
-	{name: "npy", title: "NPY", begins: is(arrays.NPYMagic[:2]), ends: []string{".npy"}, array: arrays.NPY},
+	{name: "npy", title: "NPY", begins: is(arrays.NPYMagic[:4]), ends: []string{".npy"}, array: arrays.NPY},
 	{name: "idx", title: "IDX", ends: []string{".idx", ".gz", "-ubyte"}, may: is("\x00\x00"), array: arrays.IDX},
 	{name: "csv", title: "CSV", ends: []string{".csv", ".tsv"}, may: isText, table: tables.Open},
 	{name: "cifar100", title: "CIFAR-100", ends: []string{".bin"}, fits: func(size int) bool { return arrays.CIFAR100.Fits(size) && !arrays.CIFAR10.Fits(size) }, show: images(arrays.CIFAR100)},

@@ -84,7 +84,7 @@ func TestIsArray(t *testing.T) {
 		want  bool
 	}{
 		"npy": {arrays.NPYMagic, true}, "idx": {"\x00\x00\x08\x01", true}, "gzip": {"\x1f\x8b", true},
-		"csv": {"a,b\n1,2\n", false}, "short": {"\x93", false}, "empty": {"", false},
+		"csv": {"a,b\n1,2\n", false}, "quoted by Windows": {"\x93Name\x94,b\n1,2\n", false}, "short": {"\x93", false}, "empty": {"", false},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c.bytes), 0o666); err != nil {

@@ -43,7 +43,9 @@ func (c *Column) add(v float64, words []string) {
 	}
 	c.Sum += v
 	if words != nil {
-		c.Of[int(v)]++
+		if k := int(v); k < len(c.Of) { // a word that a run does not know is none of them
+			c.Of[k]++
+		}
 		return
 	}
 	if len(c.values) <= MostFew {
