@@ -62,7 +62,7 @@ func (s *Sampling) few(leapfrogs float64, chains int, least bool) []finding.Find
 	}
 	return []finding.Finding{finding.Of(finding.FewTrajectories{
 		Chains: s.Islands, Few: chains, Epochs: s.budget, Trajectories: n, Leapfrogs: leapfrogs, Least: least,
-		Enough: fewTrajectories, Need: s.enough(leapfrogs), Field: "method.mcmc.epochs",
+		Enough: fewTrajectories, Need: s.enough(leapfrogs), Field: s.at + ".epochs",
 	})}
 }
 

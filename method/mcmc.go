@@ -14,6 +14,9 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
+// pathOfMCMC is the path of the method in a config.
+const pathOfMCMC = "method.mcmc"
+
 // MCMC is independent chains on the posterior: the sampler's loop with one particle, a fixed target and no resampling. It is S-HMC,
 // Algorithm 3 of Scalable Bayesian Monte Carlo (SBMC; scalable-bayesian-monte-carlo, section 3.3), and with the move sghmc S-SGHMC. An adapted step size is frozen after the first half of a chain; states are kept
 // in the second half.
@@ -133,44 +136,43 @@ func (m MCMC) Check(f *config.Faults) {
 }
 
 func (m MCMC) checkWithin(around Around, f *config.Faults) {
-	const at = "method.mcmc"
 	start := chainStarts.find(m.Start)
-	f.If(start.init && !around.Init, at+".start", "init is the network of model.init, which is not given")
+	f.If(start.init && !around.Init, pathOfMCMC+".start", "init is the network of model.init, which is not given")
 	if start.drawn && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
-		f.Conflict([]string{at + ".start", "model.init"}, "%s draws the starts of all chains and does not use model.init: want start: init, or no model.init", start.name)
+		f.Conflict([]string{pathOfMCMC + ".start", "model.init"}, "%s draws the starts of all chains and does not use model.init: want start: init, or no model.init", start.name)
 	}
-	m.Learning.checkWithin(around, at, f)
-	checkMove(m.Move, around, at, f)
+	m.Learning.checkWithin(around, pathOfMCMC, f)
+	checkMove(m.Move, around, pathOfMCMC, f)
 	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
-		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
+		f.Conflict([]string{pathOfMCMC + ".chains", "map.restarts", pathOfMCMC + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)
 	}
 	if m.Epochs > 0 && m.Move != nil && m.Epochs < m.Move.Traits().Fewest {
-		f.Conflict([]string{at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".length"},
+		f.Conflict([]string{pathOfMCMC + ".epochs", pathOfMCMC + ".move." + mcmc.Moves.Name(m.Move) + ".length"},
 			"a chain that finds the length of its trajectories needs at least %d epochs, have %d: take as many, or fix the leapfrogs: move: {hmc: {steps: 20}}",
 			m.Move.Traits().Fewest, m.Epochs)
 	}
 	if m.Epochs > 0 && m.Move != nil && m.moves() == 0 {
-		f.Conflict([]string{at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps", at + ".move." + mcmc.Moves.Name(m.Move) + ".length"},
+		f.Conflict([]string{pathOfMCMC + ".epochs", pathOfMCMC + ".move." + mcmc.Moves.Name(m.Move) + ".steps", pathOfMCMC + ".move." + mcmc.Moves.Name(m.Move) + ".length"},
 			"a chain has %d epochs, and one move of %v takes %d: take more epochs, or shorter trajectories", m.Epochs, m.Move, m.Move.Traits().Evaluations())
 		return
 	}
 	if m.Epochs > 0 && m.Move != nil && m.Trace.Every > m.moves() {
-		f.Conflict([]string{at + ".trace.every", at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
+		f.Conflict([]string{pathOfMCMC + ".trace.every", pathOfMCMC + ".epochs", pathOfMCMC + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
 			"a line of the trace has %d moves, but %d epochs make only %d of %v: want at most as many, or leave trace out",
 			m.Trace.Every, m.Epochs, m.moves(), m.Move)
 	}
 	if m.Keep == KeepLast && m.Move != nil && m.Move.Traits().Selects {
-		f.Conflict([]string{at + ".keep", at + ".move"},
+		f.Conflict([]string{pathOfMCMC + ".keep", pathOfMCMC + ".move"},
 			"the last state of %v is no draw of the posterior, as the budget ends more often after some states than after others: keep a number of states", m.Move)
 	}
 	if m.Keep <= 0 || m.Chains < 1 {
 		return
 	}
 	if m.Keep%m.Chains != 0 {
-		f.Conflict([]string{at + ".keep", at + ".chains"}, "%d states are not a multiple of %d chains", m.Keep, m.Chains)
+		f.Conflict([]string{pathOfMCMC + ".keep", pathOfMCMC + ".chains"}, "%d states are not a multiple of %d chains", m.Keep, m.Chains)
 	} else if m.Epochs > 0 && m.Move != nil && m.late() < m.Keep/m.Chains {
-		f.Conflict([]string{at + ".keep", at + ".chains", at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
+		f.Conflict([]string{pathOfMCMC + ".keep", pathOfMCMC + ".chains", pathOfMCMC + ".epochs", pathOfMCMC + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
 			"%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
 			m.Keep, m.Chains, m.Epochs, m.late(), m.late()*m.Chains)
 	}
@@ -178,7 +180,7 @@ func (m MCMC) checkWithin(around Around, f *config.Faults) {
 
 // SettleWith refuses scales that are too large, and mini-batches of more examples than there are.
 func (m MCMC) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
-	f = f.In("method.mcmc.move." + mcmc.Moves.Name(m.Move))
+	f = f.In(pathOfMCMC + ".move." + mcmc.Moves.Name(m.Move))
 	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f)
 	n := m.Move.Traits().Subsample
 	f.If(n > s.Examples, "batch", "want at most the %d training examples, have %d", s.Examples, n)
@@ -194,7 +196,7 @@ func (m MCMC) Needs() Needs {
 func (m MCMC) Sampling() *Sampling {
 	path := m.path()
 	return &Sampling{
-		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: stepOf("mcmc", m.Move),
+		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: stepOf(pathOfMCMC, m.Move), at: pathOfMCMC,
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
 		chains: true, budget: m.Epochs, every: m.every(), words: m.words,
 	}
@@ -239,7 +241,7 @@ func (m MCMC) Memory(job *Job) Memory {
 	}
 	bytes := func(chains int) int64 { return s.bytes(job, chains, 1, held) }
 	return Memory{Bytes: bytes(m.Chains), Scales: []Scale{{
-		Field: "method.mcmc.chains", Now: m.Chains, Bytes: bytes, Fits: func(n int) string { return fmt.Sprintf("%d chains would fit", n) },
+		Field: pathOfMCMC + ".chains", Now: m.Chains, Bytes: bytes, Fits: func(n int) string { return fmt.Sprintf("%d chains would fit", n) },
 	}}}
 }
 

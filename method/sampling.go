@@ -52,10 +52,10 @@ type figures struct {
 	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
 }
 
-// stepOf is the path of a move's step size in a config; empty where nothing moves.
-func stepOf(method string, move mcmc.Move) string {
+// stepOf is the path of a move's step size in a config, below that of its method; empty where nothing moves.
+func stepOf(at string, move mcmc.Move) string {
 	if move == nil {
 		return ""
 	}
-	return "method." + method + ".move." + mcmc.Moves.Name(move) + "." + cmp.Or(move.Traits().Size, "step")
+	return at + ".move." + mcmc.Moves.Name(move) + "." + cmp.Or(move.Traits().Size, "step")
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
+// pathOfSMC is the path of the method in a config.
+const pathOfSMC = "method.smc"
+
 // SMC is independent islands of particles on a path of targets from prior to posterior. On path tempering, with the prior's anchor, it is
 // S-SMC, Algorithm 2 of Scalable Bayesian Monte Carlo (SBMC; scalable-bayesian-monte-carlo, section 3.2). On paths of batches it is data
 // annealing (data-annealing-smc, section 3). Where layers are learned it is GOHSMC, and with the move walk OHSMC (guided-open-horizon-smc,
@@ -151,18 +154,17 @@ func (m SMC) Check(f *config.Faults) {
 }
 
 func (m SMC) checkWithin(around Around, f *config.Faults) {
-	const at = "method.smc"
 	if m.Path == nil || m.Move == nil {
 		return
 	}
 	in := func(fields ...string) (paths []string) {
 		for _, field := range fields {
-			paths = append(paths, at+"."+field)
+			paths = append(paths, pathOfSMC+"."+field)
 		}
 		return paths
 	}
 	start := m.start()
-	f.If(start.init && !around.Init, at+".start", "%s is the network of model.init, which is not given", start.name)
+	f.If(start.init && !around.Init, pathOfSMC+".start", "%s is the network of model.init, which is not given", start.name)
 	if start.each && around.Partly {
 		f.Conflict(append(in("start"), "model.random"),
 			"%s gives each particle a restart of its own, and the particles of a partly random network share a part of it: want start: map, or leave model.random out",
@@ -182,7 +184,7 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 			share, m.Particles, 1/share)
 	}
 	m.checkPilot(in, f)
-	checkMove(m.Move, around, at, f)
+	checkMove(m.Move, around, pathOfSMC, f)
 	if m.Weight != nil {
 		if err := smc.SuitsWeighting(m.path(), m.Weight); err != nil {
 			f.Conflict(in("start", "weight"), "weight %v; leave weight out for the move's own, or take another start", err)
@@ -194,10 +196,10 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 	if m.Combine != nil && m.Combine.NeedsEvidence() {
 		m.checkComparable(in, f)
 	}
-	m.Learning.checkWithin(around, at, f)
-	checkKeep(m.Keep, around, at, f)
-	m.Trace.checkWithin(m, at, f)
-	m.checkStop(around, at, f)
+	m.Learning.checkWithin(around, pathOfSMC, f)
+	checkKeep(m.Keep, around, pathOfSMC, f)
+	m.Trace.checkWithin(m, pathOfSMC, f)
+	m.checkStop(around, pathOfSMC, f)
 	if m.Learn != nil && m.path().Traits().Share > 0 {
 		f.Conflict(in("learn", "path", "start"),
 			"adaptive tempering chooses each temperature by likelihoods that learning changes at once: take path constant, as in "+
@@ -207,7 +209,7 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 		f.Conflict(in("learn", "path."+smc.Paths.Name(m.Path)),
 			"the likelihood of examples that are annealed in changes with the layers that are learned: take another path, as constant, or leave learn out")
 	}
-	m.checkSubsample(at, f)
+	m.checkSubsample(pathOfSMC, f)
 }
 
 // checkComparable refuses weights of islands by evidences that are not comparable. in returns the paths of fields in the config.
@@ -262,12 +264,12 @@ func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name
 func (m SMC) SettleWith(around Around, s Sizes, f *config.Faults) Method {
 	fill(&m.Particles, particlesFor(s.Operations, m.Islands))
 	m.checkWithin(around, f)
-	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f.In("method.smc.move."+mcmc.Moves.Name(m.Move)))
+	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f.In(pathOfSMC+".move."+mcmc.Moves.Name(m.Move)))
 	if n := m.Move.Traits().Subsample; n >= s.Examples {
-		f.Add(m.gradient("method.smc"),
+		f.Add(m.gradient(pathOfSMC),
 			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, s.Examples)
 	}
-	checkKept(m.sampler(), s.Examples, "method.smc", f)
+	checkKept(m.sampler(), s.Examples, pathOfSMC, f)
 	return m
 }
 
@@ -293,8 +295,8 @@ func (m SMC) comparable() bool {
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Step: stepOf("smc", m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
-		at: "method.smc", every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
+		Step: stepOf(pathOfSMC, m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
+		at: pathOfSMC, every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }
 
@@ -364,7 +366,7 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	if move, ok := m.Move.(mcmc.Reporter); ok {
 		found = append(found, move.Findings(m.seen(job.Data.Train.Len()))...)
 	}
-	found = append(append(found, m.stopped(phases, job.Data.Train.Len())...), chosenBy(m.Keep, "method.smc.keep")...)
+	found = append(append(found, m.stopped(phases, job.Data.Train.Len())...), chosenBy(m.Keep, pathOfSMC+".keep")...)
 	exploded, err := m.exploded(job, phases, trace)
 	if err != nil {
 		return nil, nil, err

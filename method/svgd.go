@@ -13,6 +13,9 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
+// pathOfSVGD is the path of the method in a config.
+const pathOfSVGD = "method.svgd"
+
 // SVGD is Stein variational gradient descent on mini-batches (mcmc.SVGD; guided-open-horizon-smc, section 3.5): the sampler's loop
 // with one island on a path of batches in epochs, and no weights. Layers that are not random are learned between the moves.
 type SVGD struct {
@@ -51,8 +54,8 @@ func (m SVGD) Check(f *config.Faults) {
 
 // Settle refuses settings that contradict the settings around the method.
 func (m SVGD) Settle(around Around, f *config.Faults) Method {
-	m.Learning.checkWithin(around, "method.svgd", f)
-	checkKeep(m.Keep, around, "method.svgd", f)
+	m.Learning.checkWithin(around, pathOfSVGD, f)
+	checkKeep(m.Keep, around, pathOfSVGD, f)
 	m.Defaults()
 	m.Learning.complete(around)
 	return m
@@ -60,7 +63,7 @@ func (m SVGD) Settle(around Around, f *config.Faults) Method {
 
 // SettleWith refuses states to keep that the epochs do not have.
 func (m SVGD) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
-	checkKept(m.sampler(m.Sampling()), s.Examples, "method.svgd", f)
+	checkKept(m.sampler(m.Sampling()), s.Examples, pathOfSVGD, f)
 	return m
 }
 
@@ -71,9 +74,9 @@ func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: t
 func (m SVGD) Sampling() *Sampling {
 	path := smc.Schedule[smc.Constant]{Epochs: m.Epochs, Rule: smc.Constant{Batch: m.Batch}}
 	return &Sampling{
-		Unit: "island", Islands: 1, Particles: m.Particles, Path: path, Whole: path, Move: mcmc.SVGD{Rate: m.Rate}, Step: "method.svgd.rate",
+		Unit: "island", Islands: 1, Particles: m.Particles, Path: path, Whole: path, Move: mcmc.SVGD{Rate: m.Rate}, Step: pathOfSVGD + ".rate",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: "prior", Drawn: true,
-		at: "method.svgd", Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
+		at: pathOfSVGD, Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
 	}
 }
 
@@ -106,6 +109,6 @@ func (m SVGD) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ens
 	if err != nil {
 		return nil, nil, err
 	}
-	found := append([]finding.Finding{finding.Of(finding.SVGD{})}, chosenBy(m.Keep, "method.svgd.keep")...)
+	found := append([]finding.Finding{finding.Of(finding.SVGD{})}, chosenBy(m.Keep, pathOfSVGD+".keep")...)
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }

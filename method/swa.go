@@ -10,6 +10,9 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 )
 
+// pathOfSWA is the path of the method in a config.
+const pathOfSWA = "method.swa"
+
 // SWA is stochastic weight averaging (Izmailov, Podoprikhin, Garipov, Vetrov, Wilson 2018; scalable-bayesian-monte-carlo,
 // section 3.5): SGD at a constant rate goes on from a MAP restart, and the mean of its snapshots is one network. Several members
 // are an ensemble of such means, equally weighted.
@@ -35,7 +38,7 @@ func (m SWA) Check(f *config.Faults) { m.check(f) }
 
 // Settle refuses an anchor, and another number of restarts than of members.
 func (m SWA) Settle(around Around, f *config.Faults) Method {
-	m.checkWithin(around, "method.swa", f)
+	m.checkWithin(around, pathOfSWA, f)
 	m.Defaults()
 	return m
 }
@@ -47,7 +50,7 @@ func (m SWA) Needs() Needs { return m.needs() }
 func (SWA) Sampling() *Sampling { return nil }
 
 // Memory estimates the memory of the trajectories.
-func (m SWA) Memory(job *Job) Memory { return m.memory(job, "method.swa", 0, 1) }
+func (m SWA) Memory(job *Job) Memory { return m.memory(job, pathOfSWA, 0, 1) }
 
 // Phases is the trajectories.
 func (m SWA) Phases(job *Job) ([]runs.Phase, error) { return []runs.Phase{m.phase(job, 0)}, nil }

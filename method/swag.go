@@ -12,6 +12,9 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 )
 
+// pathOfSWAG is the path of the method in a config.
+const pathOfSWAG = "method.swag"
+
 // SWAG takes the snapshots of SGD at a constant rate for draws of a Gaussian (Maddox, Izmailov, Garipov, Vetrov, Wilson 2019,
 // section 3.3), and draws from it:
 //
@@ -80,7 +83,7 @@ func (m SWAG) Check(f *config.Faults) {
 
 // Settle refuses an anchor, and another number of restarts than of members.
 func (m SWAG) Settle(around Around, f *config.Faults) Method {
-	m.checkWithin(around, "method.swag", f)
+	m.checkWithin(around, pathOfSWAG, f)
 	m.Defaults()
 	return m
 }
@@ -97,9 +100,9 @@ func (SWAG) Sampling() *Sampling { return nil }
 
 // Memory estimates the memory of the trajectories and draws.
 func (m SWAG) Memory(job *Job) Memory {
-	memory := m.memory(job, "method.swag", m.Rank, m.Draws)
+	memory := m.memory(job, pathOfSWAG, m.Rank, m.Draws)
 	memory.Scales = append(memory.Scales, Scale{
-		Field: "method.swag.draws", Now: m.Draws, Bytes: func(n int) int64 { return m.bytes(job, m.Members, m.Rank, n) },
+		Field: pathOfSWAG + ".draws", Now: m.Draws, Bytes: func(n int) int64 { return m.bytes(job, m.Members, m.Rank, n) },
 		Fits: func(n int) string { return numeral.Several(n, "draw") + " of each member would fit" },
 	})
 	return memory

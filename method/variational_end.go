@@ -96,7 +96,7 @@ func settled(parameters int) float64 { return max(1, 0.01*float64(parameters)) }
 // findings says if the ELBO was still on its way, by more than three standard errors, and that validation chose the posterior.
 func (v *variational) findings() (found []finding.Finding) {
 	if v.Keep == KeepValidation {
-		return []finding.Finding{finding.Of(finding.ChosenByValidation{Field: "method.vi.keep", Value: KeepValidation})}
+		return []finding.Finding{finding.Of(finding.ChosenByValidation{Field: pathOfVI + ".keep", Value: KeepValidation})}
 	}
 	if !(math.Abs(v.Rise) <= max(settled(len(v.random)), 3*v.Error)) {
 		found = append(found, finding.Of(finding.ELBOUnsettled{

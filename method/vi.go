@@ -10,6 +10,9 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 )
 
+// pathOfVI is the path of the method in a config.
+const pathOfVI = "method.vi"
+
 // VI is mean-field variational inference (guided-open-horizon-smc, section 3.5; Blundell, Cornebise, Kavukcuoglu, Wierstra 2015):
 // the posterior of θ is approximated by the Gaussian
 //
@@ -81,9 +84,9 @@ func (m VI) Check(f *config.Faults) {
 // Settle refuses a prior that is not normal, as the divergence from it has no closed form, and a choice by validation examples where
 // there are none.
 func (m VI) Settle(around Around, f *config.Faults) Method {
-	checkGaussian("vi", "method.vi", "method: mcmc", around, f)
+	checkGaussian("vi", pathOfVI, "method: mcmc", around, f)
 	if m.Keep == KeepValidation {
-		checkJudged(KeepValidation, KeepMean, around, "method.vi", f)
+		checkJudged(KeepValidation, KeepMean, around, pathOfVI, f)
 	}
 	m.Defaults()
 	return m
@@ -113,7 +116,7 @@ func (m VI) Memory(job *Job) Memory {
 		)
 	}
 	return Memory{Bytes: bytes(m.Draws), Scales: []Scale{{
-		Field: "method.vi.draws", Now: m.Draws, Bytes: bytes, Fits: func(n int) string { return numeral.Several(n, "draw") + " would fit" },
+		Field: pathOfVI + ".draws", Now: m.Draws, Bytes: bytes, Fits: func(n int) string { return numeral.Several(n, "draw") + " would fit" },
 	}}}
 }
 
