@@ -47,7 +47,7 @@ type Sized interface {
 	CheckWith(examples, d int, f *config.Faults)
 }
 
-// CheckWith is that of a Sized move; of others it notes nothing.
+// CheckWith calls the method of a Sized move. Other moves suit every model.
 func CheckWith(m Move, examples, d int, f *config.Faults) {
 	if m, ok := m.(Sized); ok {
 		m.CheckWith(examples, d, f)

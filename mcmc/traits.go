@@ -10,7 +10,7 @@ type Traits struct {
 	// Needs are the values that populations must carry.
 	Needs Needs
 
-	// Blind: Mutate reads none of the values cached at the particles, unless to give a finite Outcome.Energy, so that they may be those of
+	// Blind: Mutate reads none of the values cached at the particles, except to give a finite Outcome.Energy. They may then be those of
 	// another target.
 	Blind bool
 
@@ -25,8 +25,8 @@ type Traits struct {
 	// and the last state of a chain is no draw.
 	Selects bool
 
-	// Repeats is the number of times that the move is made in one iteration of a sampler. If it is zero, the path says it for a move that
-	// leaves its target invariant, and others are made once.
+	// Repeats is the number of times that the move is made in one iteration of a sampler. Zero: a move that leaves its target invariant is made
+	// as often as the path says, another one once.
 	Repeats Mutations
 
 	// Gaussian: the move works with a GaussianPrior alone.
@@ -35,7 +35,7 @@ type Traits struct {
 	// Together: particles move by where the others are. A chain, which has one, cannot have the move.
 	Together bool
 
-	// Alone says why populations cannot have the move, and what they can; empty: they can have it.
+	// Alone says why populations cannot have the move, and what to take in its place; empty: they can have it.
 	Alone string
 
 	// Learns says what is wrong with the step where nothing is learned while particles move; empty: nothing is.

@@ -29,8 +29,8 @@ type Method interface {
 	// Title describes the method in words: "8 chains of HMC (80 leapfrogs), 1,600 epochs each".
 	Title() string
 
-	// Settle returns the method with the defaults that depend on the settings around it. It notes the settings of the method as it is that
-	// contradict each other or those around. Fields are named from the config's root. Check (config.Checker) refuses settings that are
+	// Settle returns the method with the defaults that depend on the settings around it. It notes settings that contradict each other or
+	// those around, before the defaults are filled in. Fields are named from the config's root. Check (config.Checker) refuses settings that are
 	// wrong by themselves.
 	Settle(around Around, f *config.Faults) Method
 
@@ -53,8 +53,8 @@ type Method interface {
 
 // Sized is a Method with settings that depend on the data and the network.
 type Sized interface {
-	// SettleWith returns the method with the defaults that depend on these sizes. It notes the settings that do not suit the sizes, and
-	// those that what it filled in contradicts. Fields are named from the config's root.
+	// SettleWith returns the method with the defaults that depend on these sizes. It notes settings that do not suit the sizes, and
+	// settings that contradict the values which it filled in. Fields are named from the config's root.
 	SettleWith(around Around, s Sizes, f *config.Faults) Method
 }
 

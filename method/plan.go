@@ -28,7 +28,7 @@ func (j *Job) Plan(m Method, around Around, limit int64, f *config.Faults) Plan 
 	return p
 }
 
-// settleWith is that of a Sized method; others stay as they are.
+// settleWith settles a Sized method by the sizes. Other methods stay as they are.
 func settleWith(m Method, around Around, s Sizes, f *config.Faults) Method {
 	if sized, ok := m.(Sized); ok {
 		return sized.SettleWith(around, s, f)

@@ -48,7 +48,7 @@ type PathTraits struct {
 	// Resampling is the default of when to resample; nil: BelowHalf.
 	Resampling Occasion
 
-	// Mutations is the default of how often a move that accepts or rejects is made in an iteration. If it is zero, that is once.
+	// Mutations is how often a move that accepts or rejects is made in an iteration, where nothing else says it; zero: once.
 	Mutations mcmc.Mutations
 
 	// Evidence describes which evidence the log-evidence at the end estimates.
@@ -76,7 +76,7 @@ type WarmedUp interface {
 
 // Adaptive is a path whose steps the particles decide.
 type Adaptive interface {
-	// LadderBias is by how much the step from st to the stage next moves the mean of log Z.
+	// LadderBias is the change of the mean of log Z that the step from st to the stage next makes.
 	LadderBias(st *State, next Stage) float64
 }
 
@@ -118,7 +118,7 @@ func (e Evidence) Sure() bool { return e.Unsure == "" }
 // ownTarget is the caption of several paths.
 const ownTarget = "Of the iteration's own target."
 
-// Captioned is Caption, or what an empty one says.
+// Captioned is Caption or, where that is empty, the words that Evidence gives.
 func (t PathTraits) Captioned() string {
 	switch {
 	case t.Caption != "":
@@ -129,7 +129,7 @@ func (t PathTraits) Captioned() string {
 	return ownTarget
 }
 
-// DefaultMutations is how often a move that accepts or rejects is made in an iteration on a path where nothing else is said.
+// DefaultMutations is how often a move that accepts or rejects is made in an iteration on a path, where the move does not say it.
 func DefaultMutations(path Targets) mcmc.Mutations {
 	return cmp.Or(path.Traits().Mutations, mcmc.Mutations{Count: 1})
 }

@@ -18,8 +18,8 @@ type WeightTraits struct {
 	// resampling, once for all copies of one parent.
 	Early bool
 
-	// Afresh: After uses neither Change nor a finite Energy, but only the population after the move. After weights draws from the prior,
-	// too, as if they had moved there; but where parameters are learned that all particles share, their first weights are equal. Their
+	// Afresh: After uses neither Change nor a finite Energy, but only the population after the move. Draws from the prior are weighted in the
+	// same way, as if they had moved there. Where parameters that all particles share are learned, they have equal weights instead. Their
 	// likelihood under a new target is evaluated only where the move needs it.
 	Afresh bool
 
