@@ -14,7 +14,7 @@ import (
 )
 
 // rounds is the number of times that each program is timed.
-const rounds = 5
+const rounds = 7
 
 // within is how far a ratio may be above 1.
 const within = 0.03
