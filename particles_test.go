@@ -169,3 +169,16 @@ func TestPresetsSayTheirParticles(t *testing.T) {
 		}
 	}
 }
+
+// TestZerosAreKept: a setting that a config writes as 0 is 0 in the run, and not its default.
+func TestZerosAreKept(t *testing.T) {
+	for sets, want := range map[string]string{
+		"method={swa: {warmup: 0, momentum: 0, snapshots: 1}}":                            "momentum: 0, warmup: 0, snapshots: 1}",
+		"method={mcmc: {start: prior, epochs: 600, move: {hmc: {length: 1, jitter: 0}}}}": "jitter: 0}",
+	} {
+		spec := trees(t, "prior.anchor=null", sets)
+		if text := planned(t, spec, false).Spec.YAML(); !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s: the run has\n%s", sets, text)
+		}
+	}
+}

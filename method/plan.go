@@ -18,7 +18,6 @@ type Plan struct {
 // memory; 0 is no limit. Fields are named from the config's root.
 func (j *Job) Plan(m Method, around Around, limit int64, f *config.Faults) Plan {
 	n := j.Data.Train.Len()
-	m = m.Settle(around, config.NewFaults()) // defaults take the place of zeros that a config has, too
 	p := Plan{Method: settleWith(m, around, Sizes{n, j.Net.Dim(), float64(n) * j.Net.Flops()}, f)}
 	p.Way = Way(p.Method, j.Anchor, j.Search)
 	if s := p.Way.Sampling(); s != nil {

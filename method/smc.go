@@ -262,6 +262,9 @@ func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name
 // SettleWith fills in the number of particles. It refuses mini-batch gradients whose mini-batches are not smaller than the training set,
 // scales that are too large, and states to keep that the path does not have.
 func (m SMC) SettleWith(around Around, s Sizes, f *config.Faults) Method {
+	if m.Path.Traits().Batches {
+		fill(&m.Particles, fewParticles)
+	}
 	fill(&m.Particles, particlesFor(s.Operations, m.Islands))
 	m.checkWithin(around, f)
 	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f.In(pathOfSMC+".move."+mcmc.Moves.Name(m.Move)))
