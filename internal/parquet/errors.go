@@ -23,10 +23,10 @@ func ended(err error) error {
 	return err
 }
 
-// recovered makes a panic an error: a place in a dictionary may be beyond its end, and the library may panic.
+// recovered makes a panic an error: a library that decodes or unpacks may panic.
 func recovered(err *error) {
 	if panicked := recover(); panicked != nil {
-		*err = fmt.Errorf("%w: %v", errDamaged, panicked)
+		*err = &Error{fmt.Errorf("%w: %v", errDamaged, panicked)}
 	}
 }
 
