@@ -23,6 +23,9 @@ type format struct {
 	fits   func(size int) bool    // whether a file of such a name has a size that it may have; nil: it may have any
 	may    func(head []byte) bool // whether a file of any other name that begins like this may be one; nil: it may not
 
+	closes func(tail []byte, size int) bool // whether a file that begins as none does and ends like this is one, damaged; nil: it is not
+	only   []string                         // how the names of files end that begins knows, unless they are damaged
+
 	// How it is read: as an array, as a table or, where it is only described, by show.
 	array arrays.Header
 	table func(name string, file io.ReaderAt, size int, o tables.CSV) (*tables.File, error)
@@ -41,7 +44,10 @@ var formats = []format{
 		name: "safetensors", title: "safetensors", begins: beginsTensors, ends: []string{".safetensors"}, show: (*Description).tensors,
 		what: "a safetensors file", remedy: "it holds named tensors: save the one that is meant with np.save",
 	},
-	{name: "parquet", title: "Parquet", begins: parquet.Is, table: tables.OpenParquet, what: "a Parquet file"},
+	{
+		name: "parquet", title: "Parquet", begins: parquet.Is, closes: parquet.Ends, only: []string{".parquet", ".pq"},
+		table: tables.OpenParquet, what: "a Parquet file",
+	},
 	{name: "npy", title: "NPY", begins: is(arrays.NPYMagic[:4]), ends: []string{".npy"}, array: arrays.NPY},
 	{name: "idx", title: "IDX", ends: []string{".idx", ".gz", "-ubyte"}, may: is("\x00\x00"), array: arrays.IDX},
 	{name: "csv", title: "CSV", ends: []string{".csv", ".tsv"}, may: isText, table: tables.Open},

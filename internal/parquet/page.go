@@ -84,7 +84,7 @@ func (k *chunk) turn() error {
 	for {
 		var h pageHeader
 		if err := h.read(k.r); err != nil {
-			return err
+			return fmt.Errorf("%w: %d rows of its row group are in none of its pages", err, k.left)
 		}
 		switch {
 		case h.packed < 0 || h.packed > k.bytes:

@@ -58,7 +58,7 @@ func (r *runs) begin() error {
 			v |= uint64(c) << (8 * i)
 		}
 		if v>>r.bits != 0 {
-			return fmt.Errorf("%w: %d as a level or as a place in a dictionary, where %d is the largest that its %d bits hold", errDamaged, v, uint64(1)<<r.bits-1, r.bits)
+			return fmt.Errorf("%w: a level, or a place in a dictionary, of %d, where %d is the largest", errDamaged, v, uint64(1)<<r.bits-1)
 		}
 		r.b, r.packed, r.value, r.n = r.b[size:], nil, uint32(v), int(n)
 	} else {
