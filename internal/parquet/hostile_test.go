@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -308,18 +308,16 @@ func FuzzText(f *testing.F) {
 		body := end - int(little.Uint32(c.raw[end:]))
 		f.Add(c.raw[len(magic):body], c.raw[body:end])
 	}
+	taken := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	allocated := func() uint64 { // without stopping the world, as often as this is asked
+		metrics.Read(taken)
+		return taken[0].Value.Uint64()
+	}
 	f.Fuzz(func(t *testing.T, body, description []byte) {
-		var before, after runtime.MemStats
-		large := len(body)+len(description) > 64<<10 // what it takes to measure is more than to read
-		if !large {
-			runtime.ReadMemStats(&before)
-		}
+		before := allocated()
 		read(testkit.ParquetEnds(body, description), 1<<12)
-		if !large {
-			runtime.ReadMemStats(&after)
-			if n := after.TotalAlloc - before.TotalAlloc; n > 2*mostHeld {
-				t.Fatalf("takes %d bytes for %d", n, len(body)+len(description))
-			}
+		if n := allocated() - before; n > 2*mostHeld {
+			t.Fatalf("takes %d bytes for %d", n, len(body)+len(description))
 		}
 	})
 }
