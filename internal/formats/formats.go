@@ -11,6 +11,7 @@ import (
 	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/packed"
 	"github.com/starling-smc/starling/internal/parquet"
+	"github.com/starling-smc/starling/internal/stated"
 	"github.com/starling-smc/starling/internal/tables"
 )
 
@@ -87,11 +88,17 @@ func beginsTensors(head []byte) bool {
 	return len(head) > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<32
 }
 
+// zipHeader is the size of a member's header, up to its name.
+const zipHeader = 30
+
 // zipKind recognises a zip archive by the name of its first member.
 func zipKind(head []byte) (what, remedy string) {
 	member := ""
-	if len(head) > 30 {
-		member = string(head[30:min(len(head), 30+int(binary.LittleEndian.Uint16(head[26:])))])
+	if len(head) > zipHeader {
+		member = string(head[zipHeader:])
+		if n, ok := stated.Int(binary.LittleEndian.Uint16(head[26:]), len(member)); ok {
+			member = member[:n]
+		}
 	}
 	switch {
 	case strings.HasSuffix(member, ".npy"):

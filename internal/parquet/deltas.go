@@ -3,6 +3,8 @@ package parquet
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/starling-smc/starling/internal/stated"
 )
 
 // Deltas are whole numbers as differences (DELTA_BINARY_PACKED, https://parquet.apache.org/docs/file-format/data-pages/encodings/):
@@ -38,13 +40,15 @@ func newDeltas(b []byte, n int) (*deltas, error) {
 		}
 		head[i], b = v, b[k:]
 	}
-	switch block, parts := head[0], head[1]; {
-	case block == 0 || block > mostBlock || parts == 0 || parts > block || block%parts != 0 || block/parts%8 != 0:
-		return nil, fmt.Errorf("%w: differences in blocks of %d, of %d parts each", errDamaged, block, parts)
+	block, ok := stated.Int(head[0], mostBlock)
+	parts, fits := stated.Int(head[1], block)
+	switch {
+	case !ok || !fits || parts == 0 || block%parts != 0 || block/parts%8 != 0:
+		return nil, fmt.Errorf("%w: differences in blocks of %d, of %d parts each", errDamaged, head[0], head[1])
 	case head[2] != uint64(n):
 		return nil, fmt.Errorf("%w: %d differences for %d values", errDamaged, head[2], n)
 	}
-	return &deltas{b: b, block: int(head[0]), parts: int(head[1]), left: n, last: uint64(unzigzag(head[3]))}, nil
+	return &deltas{b: b, block: block, parts: parts, left: n, last: uint64(unzigzag(head[3]))}, nil
 }
 
 // next returns the next number.

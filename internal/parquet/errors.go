@@ -32,3 +32,10 @@ func recovered(err *error) {
 
 // short shortens a name for an error.
 func short(name string) string { return fmt.Sprintf("%.40s", name) }
+
+// Error is a fault of the file, found while its rows are read.
+type Error struct{ Err error }
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }

@@ -72,11 +72,14 @@ func zstdOf(t testing.TB, b []byte) []byte {
 	return w.EncodeAll(b, nil)
 }
 
-// read reads a file as text, at most some bytes of it.
-func read(raw []byte, most int64) (string, error) {
+// read reads a file of at most so many rows as text, at most some bytes of it.
+func read(raw []byte, rows, most int64) (string, error) {
 	f, err := Open(bytes.NewReader(raw), int64(len(raw)), func(string) bool { return true })
 	if err != nil {
 		return "", err
+	}
+	if f.Rows > rows {
+		return "", errors.New("more rows")
 	}
 	for _, c := range f.Columns {
 		if c.What != "" {
@@ -128,7 +131,7 @@ func strings5(s string) string { return strings.Repeat(s+"\n", 5) }
 // TestCrafted: files by hand that are right are read: so what TestHostile refuses is refused for its fault.
 func TestCrafted(t *testing.T) {
 	for name, c := range small(t) {
-		if got, err := read(c.raw, 1<<20); err != nil || got != "\"c0\"\n"+c.want {
+		if got, err := read(c.raw, math.MaxInt64, 1<<20); err != nil || got != "\"c0\"\n"+c.want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -269,7 +272,7 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var err error
 			var text string
-			n := testkit.Allocated(func() { text, err = read(c.raw, 1<<16) })
+			n := testkit.Allocated(func() { text, err = read(c.raw, math.MaxInt64, 1<<16) })
 			if most := uint64(1<<20 + 64*len(c.raw)); !strings.HasPrefix(name, "large pages") && n > most {
 				t.Errorf("allocates %d bytes for a file of %d", n, len(c.raw))
 			} else if n > mostHeld+most {
@@ -292,7 +295,7 @@ func TestRowsOfNothing(t *testing.T) {
 	}
 	raw := craft(3*fewValues, all...)
 	if n := testkit.Allocated(func() {
-		if text, err := read(raw, 1<<16); err != nil || len(text) != 1<<16 {
+		if text, err := read(raw, math.MaxInt64, 1<<16); err != nil || len(text) != 1<<16 {
 			t.Errorf("%d bytes, %v", len(text), err)
 		}
 	}); n > 1<<20 {
@@ -301,7 +304,7 @@ func TestRowsOfNothing(t *testing.T) {
 }
 
 // FuzzText: pages and a description of any bytes are an error or a text, without a panic, in memory in proportion to them. Its beginning
-// is looked at: a few bytes may be many rows.
+// is looked at, and no more rows than a moment takes: a few bytes may be many.
 func FuzzText(f *testing.F) {
 	for _, c := range small(f) {
 		end := len(c.raw) - Tail
@@ -315,7 +318,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body, description []byte) {
 		before := allocated()
-		read(testkit.ParquetEnds(body, description), 1<<12)
+		read(testkit.ParquetEnds(body, description), 1<<12, 1<<12)
 		if n := allocated() - before; n > 2*mostHeld {
 			t.Fatalf("takes %d bytes for %d", n, len(body)+len(description))
 		}

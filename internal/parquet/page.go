@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/stated"
 )
 
 const buffer = 32 << 10 // bytes that are read at a time
@@ -336,10 +337,11 @@ func lengthFirst(b []byte) (part, rest []byte, err error) {
 		return nil, nil, fmt.Errorf("%w: %d bytes where a length of four should be", errDamaged, len(b))
 	}
 	n, b := little.Uint32(b), b[4:]
-	if uint64(n) > uint64(len(b)) {
+	part, rest, ok := stated.Cut(b, n)
+	if !ok {
 		return nil, nil, fmt.Errorf("%w: a length of %d bytes, where %d are left of the page", errDamaged, n, len(b))
 	}
-	return b[:n], b[n:], nil
+	return part, rest, nil
 }
 
 // plainDictionary is the name that older writers give to RLEDictionary.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"github.com/starling-smc/starling/internal/stated"
 )
 
 // runs reads small numbers, such as places in a dictionary and definition levels, as Parquet writes them: runs of equal values, and
@@ -49,9 +51,10 @@ func (r *runs) begin() error {
 	}
 	r.b = r.b[k:]
 	if head&1 == 0 {
-		n, size := head>>1, (r.bits+7)/8
-		if n == 0 || n > uint64(r.left) || len(r.b) < size {
-			return fmt.Errorf("%w: a run of %d numbers in %d bytes, where %d are left", errDamaged, n, len(r.b), r.left)
+		size := (r.bits + 7) / 8
+		n, ok := stated.Int(head>>1, r.left)
+		if n == 0 || !ok || len(r.b) < size {
+			return fmt.Errorf("%w: a run of %d numbers in %d bytes, where %d are left", errDamaged, head>>1, len(r.b), r.left)
 		}
 		v := uint64(0)
 		for i, c := range r.b[:size] {
@@ -60,14 +63,14 @@ func (r *runs) begin() error {
 		if v>>r.bits != 0 {
 			return fmt.Errorf("%w: a level, or a place in a dictionary, of %d, where %d is the largest", errDamaged, v, uint64(1)<<r.bits-1)
 		}
-		r.b, r.packed, r.value, r.n = r.b[size:], nil, uint32(v), int(n)
+		r.b, r.packed, r.value, r.n = r.b[size:], nil, uint32(v), n
 	} else {
-		eights := head >> 1
-		if eights == 0 || eights > uint64(r.left+7)/8 || eights*uint64(r.bits) > uint64(len(r.b)) {
-			return fmt.Errorf("%w: %d times eight packed numbers in %d bytes, where %d are left", errDamaged, eights, len(r.b), r.left)
+		eights, ok := stated.Int(head>>1, (r.left+7)/8)
+		size, fits := stated.Product(eights, r.bits, len(r.b))
+		if eights == 0 || !ok || !fits {
+			return fmt.Errorf("%w: %d times eight packed numbers in %d bytes, where %d are left", errDamaged, head>>1, len(r.b), r.left)
 		}
-		size := int(eights) * r.bits
-		r.packed, r.b, r.at, r.n = r.b[:size:size], r.b[size:], 0, min(r.left, 8*int(eights))
+		r.packed, r.b, r.at, r.n = r.b[:size:size], r.b[size:], 0, min(r.left, 8*eights)
 	}
 	r.left -= r.n
 	return nil

@@ -124,13 +124,6 @@ func (r *reader) next(text []byte) (_ []byte, err error) {
 	return text, nil
 }
 
-// Error is a fault of the file, found while its rows are read.
-type Error struct{ Err error }
-
-func (e *Error) Error() string { return e.Err.Error() }
-
-func (e *Error) Unwrap() error { return e.Err }
-
 // fault says where an error is.
 func (r *reader) fault(j int, err error) error {
 	group := ""

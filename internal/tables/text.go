@@ -12,6 +12,7 @@ import (
 	"github.com/starling-smc/starling/internal/packed"
 	"github.com/starling-smc/starling/internal/parquet"
 	"github.com/starling-smc/starling/internal/regular"
+	"github.com/starling-smc/starling/internal/stated"
 )
 
 // tableText is the text of a table, which can be read again from its beginning: the bytes of a file, what gzip packed in them, or a
@@ -92,7 +93,8 @@ func (t *tableText) estimate() int {
 	if _, err := t.raw.ReadAt(last[:], int64(t.size-len(last))); err != nil {
 		return t.size
 	}
-	return max(t.size, min(int(binary.LittleEndian.Uint32(last[:])), t.most()))
+	n, _ := stated.Int(binary.LittleEndian.Uint32(last[:]), t.most())
+	return max(t.size, n)
 }
 
 // lines returns a number that is at least the number of lines, and the bytes of the text. A packed text that becomes a table in
