@@ -65,7 +65,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			list := sets.List(dir)
 			if k := slices.IndexFunc(list, func(k sets.Known) bool { return k.Name == args[0] }); k >= 0 {
 				if o.Told() || rows > 0 {
-					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter, --header and --rows are for files", args[0])
+					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files, --rows is for files", args[0])
 				}
 				return showSet(out, list[k], dir, jsonOut)
 			}

@@ -66,23 +66,19 @@ func Open(raw io.ReaderAt, size int64, use func(column string) bool) (f *File, e
 // footer returns the description of the file, which stands at its end. It is walked over before anything is allocated by what it says.
 func (f *File) footer() ([]byte, error) {
 	var begin [len(magic)]byte
-	if f.size < int64(len(magic)+Tail) {
-		return nil, errEarly
-	}
 	var end [Tail]byte
-	if _, err := f.raw.ReadAt(end[:], f.size-Tail); err != nil {
-		return nil, err
-	}
-	if _, err := f.raw.ReadAt(begin[:], 0); err != nil {
-		return nil, err
+	for at, b := range map[int64][]byte{0: begin[:], f.size - Tail: end[:]} {
+		if _, err := f.raw.ReadAt(b, at); err != nil && f.size >= int64(len(magic)+Tail) {
+			return nil, err
+		}
 	}
 	switch begins, ends := Is(begin[:]), string(end[4:]) == magic; {
+	case begins && (f.size < int64(len(magic)+Tail) || !ends):
+		return nil, fmt.Errorf("%w: Parquet ends with PAR1", errEarly)
 	case !begins && ends:
 		return nil, errors.New("the file ends as Parquet does, with PAR1, and does not begin so: its beginning is lost or damaged: copy it again")
 	case !begins:
 		return nil, errors.New("the file neither begins nor ends as Parquet does, with PAR1: it is damaged, or its name is not that of its format")
-	case !ends:
-		return nil, errors.New("the file ends early: Parquet ends with PAR1")
 	}
 	length := int64(little.Uint32(end[:]))
 	if f.body = f.size - Tail - length; f.body < int64(len(magic)) {
