@@ -12,7 +12,7 @@ type integer interface {
 
 // Int is a number that a file states, from 0 to most; ok is false where it is not.
 func Int[T integer](n T, most int) (v int, ok bool) {
-	if n < 0 || most < 0 || uint64(n) > uint64(most) {
+	if most < 0 || uint64(n) > uint64(most) { // a number below 0 is larger than any int
 		return 0, false
 	}
 	return int(n), true
