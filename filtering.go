@@ -18,6 +18,7 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/scans"
@@ -167,7 +168,7 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 	threads := pool.New(f.options.Threads)
 	f.pass = &filtering.Pass{
 		Model: s.Model, Method: s.Method, Against: s.Against, Job: filter.Job{Model: s.Model, Seed: s.Seed, Pool: threads},
-		Open: f.open, Replayed: f.options.Stream != nil, Skip: s.Scans.Bad == scans.Skip, Hold: s.Scans.Hold,
+		Open: func(origin string) (scans.Source, error) { return f.open(ctx, origin) }, Replayed: f.options.Stream != nil, Skip: s.Scans.Bad == scans.Skip, Hold: s.Scans.Hold,
 		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{text}) },
 	}
 	if err := f.pass.Begin(ctx); err != nil {
@@ -198,7 +199,7 @@ func (f *filtered) checkMemory() error {
 }
 
 // open opens the source of the scans.
-func (f *filtered) open(origin string) (scans.Source, error) {
+func (f *filtered) open(ctx context.Context, origin string) (scans.Source, error) {
 	s := &f.Spec
 	if s.Scans.Simulate > 0 {
 		m, ok := s.Model.(ssm.Simulator)
@@ -230,9 +231,9 @@ func (f *filtered) open(origin string) (scans.Source, error) {
 			return nil, &DataError{Err: fmt.Errorf("scans.truth: %w", err)}
 		}
 		f.files = append(f.files, file)
-		options.Truth = file
+		options.Truth = regular.Heard(ctx, file)
 	}
-	return scans.NewReader(text, options), nil
+	return scans.NewReader(regular.Heard(ctx, text), options), nil
 }
 
 // work filters all scans.

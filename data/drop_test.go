@@ -193,7 +193,7 @@ func TestShowDrop(t *testing.T) {
 	if err := os.WriteFile(file, []byte("id,a\n"+strings.Repeat("x,1\n", formats.MaxShown)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d, err := formats.Show(file, CSV{Drop: []string{"id"}})
+	d, err := formats.Show(file, formats.Look{CSV: CSV{Drop: []string{"id"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestShowDrop(t *testing.T) {
 		t.Fatal(err)
 	}
 	var noCSV *formats.NotCSVError
-	if _, err := formats.Show(file, CSV{Drop: []string{"1"}}); !errors.As(err, &noCSV) {
+	if _, err := formats.Show(file, formats.Look{CSV: CSV{Drop: []string{"1"}}}); !errors.As(err, &noCSV) {
 		t.Error(err)
 	}
 }

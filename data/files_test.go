@@ -35,7 +35,7 @@ func TestReadersNotice(t *testing.T) {
 		"ReadNPY":    {array, func() error { _, err := ReadNPY(array); return err }},
 		"ReadIDX":    {labels, func() error { _, err := formats.ReadArray(labels); return err }},
 		"ReadCIFAR":  {images, func() error { _, _, err := arrays.CIFAR10.Read(images); return err }},
-		"Show":       {table, func() error { _, err := formats.Show(table, CSV{}); return err }},
+		"Show":       {table, func() error { _, err := formats.Show(table, formats.Look{}); return err }},
 		"group":      {array, func() error { return (&Problem{Schema: schema}).ReadGroups("", array) }},
 		"other data": {array, func() error { _, err := schema.Read(array, labels, ""); return err }},
 		"settings": {table, func() error {

@@ -239,6 +239,11 @@ func (st *State) check() error {
 	if j < 1 || d < 1 || len(st.Theta)/d != j || len(st.Theta)%d != 0 {
 		return fmt.Errorf("state of %d particles of %d parameters holds %d numbers", j, d, len(st.Theta))
 	}
+	for i, s := range st.Shards {
+		if s.Vectors < 1 || s.Vectors > len(st.KeptLL) {
+			return fmt.Errorf("state moved %d vectors to file %d", s.Vectors, i)
+		}
+	}
 	for _, a := range []struct {
 		name string
 		got  int
@@ -277,11 +282,6 @@ func (st *State) check() error {
 	} {
 		if c.n < 0 {
 			return fmt.Errorf("state counts %d %s", c.n, c.name)
-		}
-	}
-	for i, s := range st.Shards {
-		if s.Vectors < 1 {
-			return fmt.Errorf("state moved %d vectors to file %d", s.Vectors, i)
 		}
 	}
 	for _, k := range st.Memory {

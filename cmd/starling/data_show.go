@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/starling-smc/starling/internal/sets"
 	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/internal/tables"
+	"github.com/starling-smc/starling/method"
 )
 
 func newDataShow() *cobra.Command {
@@ -28,6 +30,7 @@ func newDataShow() *cobra.Command {
 		form           csvForm
 		words, jsonOut bool
 		drop           []string
+		rows           int
 	)
 	cmd := &cobra.Command{
 		Use:   "show FILE|SET",
@@ -39,7 +42,7 @@ Names that a spreadsheet takes for formulas are warned of.
 The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
 --target names may hold names of classes, and the columns that --drop names are ignored. With --words other columns may hold words,
 too, as fit takes them, and columns that count the rows are told, which fit leaves out. With --json all values are listed if there are
-at most 4,096, else a summary of them.
+at most 4,096, else a summary of them. With --rows it looks at the first rows alone: of a large file in a moment.
 
 If NAME is both a data set and a file, the data set is shown: write ./NAME for the file.`,
 		Example: `  starling data show mine.csv --target species --words
@@ -55,16 +58,26 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			if err := form.tell(&o); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("rows") && rows < 1 {
+				return wrongUse("--rows %d: want 1 or more", rows)
+			}
 			out := cmd.OutOrStdout()
 			list := sets.List(dir)
 			if k := slices.IndexFunc(list, func(k sets.Known) bool { return k.Name == args[0] }); k >= 0 {
-				if o.Told() {
-					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files", args[0])
+				if o.Told() || rows > 0 {
+					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files, --rows is for files", args[0])
 				}
 				return showSet(out, list[k], dir, jsonOut)
 			}
-			d, err := formats.Show(args[0], o)
+			line := newProgress(false, jsonOut)
+			defer line.end()
+			look := formats.Look{CSV: o, Rows: rows, Watch: func(rows int, share float64) {
+				line.show(method.Status{Phase: "read " + filepath.Base(args[0]), Share: share, Long: numeral.Several(rows, "row") + " so far; --rows looks at the first alone"})
+			}}
+			d, err := formats.Show(args[0], look)
+			line.end()
 			var noCSV *formats.NotCSVError
+			var noRows *formats.NoRowsError
 			var kind *tables.ColumnTypeError
 			if errors.As(err, &kind) {
 				err = fmt.Errorf("%w with --drop %s", err, quoted(inList(kind.Name)))
@@ -84,13 +97,13 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 					or = ", or "
 				}
 				err = fmt.Errorf("%w%sleave the column out with %s", err, or, mend)
-				o.Words = true
-				if _, still := formats.Show(args[0], o); still == nil && !words {
+				look.CSV.Words, look.Watch = true, nil
+				if _, still := formats.Show(args[0], look); still == nil && !words {
 					writeNotes(os.Stderr, []string{"fit takes a column of words as categories: --words shows the table so."})
 				}
 			}
 			switch {
-			case errors.As(err, &noCSV):
+			case errors.As(err, &noCSV), errors.As(err, &noRows):
 				return usageError{err}
 			case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(args[0], `./\`):
 				return wrongUse("%s is neither a file nor a data set: starling data list shows the sets", args[0])
@@ -112,6 +125,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 	columnsFlag(cmd, &drop, "drop", "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
 	cmd.Flags().BoolVar(&words, "words", false, "columns of a CSV may hold words, as fit takes them; tell which columns count the rows")
 	form.flags(cmd, "a CSV")
+	cmd.Flags().IntVar(&rows, "rows", 0, "look at the first `N` rows of a table or an array alone")
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
 	return cmd

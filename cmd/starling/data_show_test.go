@@ -6,7 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-smc/starling/internal/golden"
 )
@@ -101,5 +104,29 @@ func TestShowForPeople(t *testing.T) {
 		if (err == nil) != (out != "") {
 			t.Errorf("%s, %d bytes: error %v, output %q", path, info.Size(), err, out)
 		}
+	}
+}
+
+// TestShowTellsHowFar: while a large file is read, lines say how far that is.
+func TestShowTellsHowFar(t *testing.T) {
+	defer func(was time.Duration, stderr *os.File) { plainEvery, os.Stderr = was, stderr }(plainEvery, os.Stderr)
+	plainEvery = time.Millisecond
+	path := filepath.Join(t.TempDir(), "large.csv")
+	if err := os.WriteFile(path, append([]byte("a,b\n"), bytes.Repeat([]byte("1,2\n"), 300_000)...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close()
+	os.Stderr = stderr
+	out, err := command(t, "data", "show", path)
+	text, _ := os.ReadFile(stderr.Name())
+	if err != nil || !regexp.MustCompile(`(?m)^read large.csv  \d+ %  .*[0-9,]+ rows so far; --rows looks at the first alone$`).Match(text) {
+		t.Errorf("%v, %q", err, text)
+	}
+	if !strings.Contains(out, "300,000 rows") || strings.Contains(out, "so far") {
+		t.Errorf("%q", out)
 	}
 }

@@ -20,6 +20,13 @@ func showFile(w io.Writer, d *formats.Description) {
 		format += " in gzip"
 	}
 	fmt.Fprintf(w, "%s: %s, %s bytes\n", d.File, format, numeral.Count(d.Bytes))
+	if d.Looked > 0 {
+		of := ""
+		if d.Of > 0 {
+			of = " of " + numeral.Count(d.Of)
+		}
+		fmt.Fprintf(w, "the first %s%s alone were looked at (--rows): the figures are of these\n", numeral.Several(d.Looked, "row"), of)
+	}
 	switch {
 	case d.Table != nil:
 		showTable(w, d.Table)

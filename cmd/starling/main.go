@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -22,6 +24,7 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	regular.Until(ctx)
 	understood := false
 	root := newRoot(&understood)
 	root.SetArgs(args)

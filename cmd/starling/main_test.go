@@ -73,19 +73,21 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition")
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":     exits,
-			"interrupt": interrupt,
-			"killed":    killed,
-			"damage":    damage,
-			"flip":      flip,
-			"samestate": sameState,
-			"smalldisk": smallDisk,
-			"serve":     serve,
-			"await":     await,
-			"npy":       npy,
-			"toparquet": toParquet,
-			"hostile":   hostile,
-			"harmless":  harmless,
+			"exits":      exits,
+			"interrupt":  interrupt,
+			"killed":     killed,
+			"terminated": terminated,
+			"bombs":      bombs,
+			"damage":     damage,
+			"flip":       flip,
+			"samestate":  sameState,
+			"smalldisk":  smallDisk,
+			"serve":      serve,
+			"await":      await,
+			"npy":        npy,
+			"toparquet":  toParquet,
+			"hostile":    hostile,
+			"harmless":   harmless,
 		},
 	})
 }
@@ -135,8 +137,8 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// started starts a program and waits for a file that is not empty, or for output.
-func started(ts *testscript.TestScript, file string, args []string) (cmd *exec.Cmd, stdout, stderr *buffer) {
+// begun starts a program.
+func begun(ts *testscript.TestScript, args []string) (cmd *exec.Cmd, stdout, stderr *buffer) {
 	path := args[0]
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		if p, err := exec.LookPath(filepath.Join(dir, args[0])); err == nil {
@@ -149,6 +151,12 @@ func started(ts *testscript.TestScript, file string, args []string) (cmd *exec.C
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	ts.Check(cmd.Start())
 	ts.Defer(func() { cmd.Process.Kill() })
+	return cmd, stdout, stderr
+}
+
+// started starts a program and waits for a file that is not empty, or for output.
+func started(ts *testscript.TestScript, file string, args []string) (cmd *exec.Cmd, stdout, stderr *buffer) {
+	cmd, stdout, stderr = begun(ts, args)
 	deadline := time.Now().Add(testkit.Patience)
 	for {
 		info, err := os.Stat(ts.MkAbs(file))

@@ -7,9 +7,10 @@ package arrays
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"reflect"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/stated"
 )
 
 // Array is an array of a file, in C order.
@@ -226,20 +227,19 @@ func ChannelsLast(shape []int) bool {
 // count returns the number of values, or an error if the machine cannot address them. The other dimensions of an empty array
 // are checked, too, since readers of a part of it multiply them.
 func count(shape []int, size int) (int, error) {
-	n, empty := uint64(size), false
+	n, empty := size, false
 	for _, d := range shape {
 		if d == 0 {
 			empty = true
 			continue
 		}
-		hi, lo := bits.Mul64(n, uint64(d))
-		if hi != 0 || lo > math.MaxInt {
+		var ok bool
+		if n, ok = stated.Product(n, d, math.MaxInt); !ok {
 			return 0, fmt.Errorf("shape %v: more values than a machine can address", shape)
 		}
-		n = lo
 	}
 	if empty {
 		return 0, nil
 	}
-	return int(n) / size, nil
+	return n / size, nil
 }

@@ -1,6 +1,12 @@
 package arrays
 
-import "github.com/starling-smc/starling/internal/packed"
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/starling-smc/starling/internal/packed"
+	"github.com/starling-smc/starling/internal/stated"
+)
 
 // idxTypes are the type codes; codes that are not used are empty.
 var idxTypes = [...]string{0x08: "uint8", 0x09: "int8", 0x0B: "int16", 0x0C: "int32", 0x0D: "float32", 0x0E: "float64"}
@@ -30,7 +36,11 @@ func IDX(s *packed.Source, first [4]byte) (*Layout, error) {
 		if err := s.Fill(b[:]); err != nil {
 			return nil, s.Errorf(s.At, "dimension %d of %d: %w", i+1, len(l.Shape), err)
 		}
-		l.Shape[i] = int(uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3]))
+		size, ok := stated.Int(binary.BigEndian.Uint32(b[:]), math.MaxInt)
+		if !ok {
+			return nil, s.Errorf(s.At, "dimension %d of %d: more values than a machine can address", i+1, len(l.Shape))
+		}
+		l.Shape[i] = size
 	}
 	return l, nil
 }

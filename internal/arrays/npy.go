@@ -12,6 +12,7 @@ import (
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/packed"
+	"github.com/starling-smc/starling/internal/stated"
 )
 
 // NPYMagic begins a file in NumPy's format for one array (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
@@ -56,24 +57,25 @@ func NPY(s *packed.Source, first [4]byte) (*Layout, error) {
 	if err := s.Fill(length); err != nil {
 		return nil, s.Errorf(s.At, "length of the header: %w", err)
 	}
-	n := uint64(little.Uint16(length))
+	claimed := uint32(little.Uint16(length))
 	if version > 1 {
-		n = uint64(little.Uint32(length))
+		claimed = little.Uint32(length)
 	}
-	if n > maxNPYHeader {
-		return nil, s.Errorf(8, "a header of %s bytes: no array of numbers needs more than %s", numeral.Count(int(n)), numeral.Count(maxNPYHeader))
+	n, ok := stated.Int(claimed, maxNPYHeader)
+	if !ok {
+		return nil, s.Errorf(8, "a header of %s bytes: no array of numbers needs more than %s", numeral.Grouped(strconv.FormatUint(uint64(claimed), 10)), numeral.Count(maxNPYHeader))
 	}
-	if !s.Packed && int(n) > s.Size-s.At {
+	if !s.Packed && n > s.Size-s.At {
 		return nil, s.Errorf(s.Size, "the file ends early: the header has %d bytes, %d are left", n, s.Size-s.At)
 	}
-	text, err := readBytes(s, int(n), nil)
+	text, err := readBytes(s, n, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w within the header of %d bytes", err, n)
 	}
 	l := &Layout{}
 	h := npyDict{text: text.([]uint8)}
 	if err := h.parse(l); err != nil {
-		return nil, s.Errorf(s.At-int(n)+h.at, "header: %w", err)
+		return nil, s.Errorf(s.At-n+h.at, "header: %w", err)
 	}
 	return l, nil
 }

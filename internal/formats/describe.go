@@ -22,6 +22,9 @@ type Description struct {
 	Metadata map[string]string // of safetensors
 	Table    *TableSummary
 
+	Looked int // rows, if they are not all: all figures are of these
+	Of     int // rows of the whole file then; 0: not known
+
 	Named bool // the arrays are tensors, which have names
 }
 
@@ -41,7 +44,7 @@ func (a *ArraySummary) All() bool { return len(a.First) == a.Count }
 
 // array describes an IDX or NPY file, in the memory of a block. The order of a file in Fortran order does not matter to
 // a summary.
-func (d *Description) array(file packed.File, header arrays.Header) error {
+func (d *Description) array(file packed.File, header arrays.Header, look Look) error {
 	s, err := packed.New(d.File, file, d.Bytes)
 	if err != nil {
 		return err
@@ -50,17 +53,22 @@ func (d *Description) array(file packed.File, header arrays.Header) error {
 	if err != nil {
 		return err
 	}
+	whole := n
+	if rows := look.Rows; rows > 0 && len(l.Shape) > 0 && rows < l.Shape[0] {
+		d.Looked, d.Of = rows, l.Shape[0]
+		n = n / l.Shape[0] * rows
+	}
 	from, few := s, n <= MaxShown
-	if few {
-		if from, err = l.InC(s, n); err != nil {
+	if few || n < whole {
+		if from, err = l.InC(s, whole); err != nil {
 			return err
 		}
 	}
-	sum, err := summarise(l, from, n)
+	sum, err := summarise(l, from, n, look.Watch)
 	if err != nil {
 		return err
 	}
-	if l.Fortran && !few {
+	if l.Fortran && from == s && !few {
 		sum.First = nil
 	}
 	if len(l.Shape) > 0 {
@@ -69,11 +77,14 @@ func (d *Description) array(file packed.File, header arrays.Header) error {
 		}
 	}
 	d.Packed, d.Arrays = s.Packed, []ArraySummary{sum}
+	if n < whole {
+		return nil
+	}
 	return s.End()
 }
 
 // summarise reads n values.
-func summarise(l *arrays.Layout, s *packed.Source, n int) (ArraySummary, error) {
+func summarise(l *arrays.Layout, s *packed.Source, n int, watch func(rows int, share float64)) (ArraySummary, error) {
 	sum := ArraySummary{DType: l.DType, Shape: l.Shape}
 	var all tally
 	for left := n; left > 0; left -= min(left, MaxShown) {
@@ -85,6 +96,9 @@ func summarise(l *arrays.Layout, s *packed.Source, n int) (ArraySummary, error) 
 		all.add(a)
 		if left == n {
 			sum.First = texts(a)
+		}
+		if done := n - left; watch != nil && done%(1<<20) == 0 && len(l.Shape) > 0 {
+			watch(int(float64(done)/float64(n)*float64(l.Shape[0])), float64(done)/float64(n))
 		}
 	}
 	sum.Summary = all.summary()
@@ -113,7 +127,7 @@ func (d *Description) tensors(file packed.File) error {
 		if l.DType == "" {
 			return fmt.Errorf("%s: tensor %q: dtype %s cannot be shown", d.File, t.Name, t.DType)
 		}
-		sum, err := summarise(&l, packed.Bytes("", t.Data), len(t.Data)/l.Size())
+		sum, err := summarise(&l, packed.Bytes("", t.Data), len(t.Data)/l.Size(), nil)
 		if err != nil {
 			return err
 		}

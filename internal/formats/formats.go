@@ -11,6 +11,7 @@ import (
 	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/packed"
 	"github.com/starling-smc/starling/internal/parquet"
+	"github.com/starling-smc/starling/internal/stated"
 	"github.com/starling-smc/starling/internal/tables"
 )
 
@@ -22,6 +23,9 @@ type format struct {
 	ends   []string               // how the names of its files end, in lower case: they tell where no beginning does
 	fits   func(size int) bool    // whether a file of such a name has a size that it may have; nil: it may have any
 	may    func(head []byte) bool // whether a file of any other name that begins like this may be one; nil: it may not
+
+	closes func(tail []byte, size int) bool // whether a file that begins as none does and ends like this is one, damaged; nil: it is not
+	only   []string                         // how the names of files end that begins knows, unless they are damaged
 
 	// How it is read: as an array, as a table or, where it is only described, by show.
 	array arrays.Header
@@ -41,7 +45,10 @@ var formats = []format{
 		name: "safetensors", title: "safetensors", begins: beginsTensors, ends: []string{".safetensors"}, show: (*Description).tensors,
 		what: "a safetensors file", remedy: "it holds named tensors: save the one that is meant with np.save",
 	},
-	{name: "parquet", title: "Parquet", begins: parquet.Is, table: tables.OpenParquet, what: "a Parquet file"},
+	{
+		name: "parquet", title: "Parquet", begins: parquet.Is, closes: parquet.Ends, only: []string{".parquet", ".pq"},
+		table: tables.OpenParquet, what: "a Parquet file",
+	},
 	{name: "npy", title: "NPY", begins: is(arrays.NPYMagic[:4]), ends: []string{".npy"}, array: arrays.NPY},
 	{name: "idx", title: "IDX", ends: []string{".idx", ".gz", "-ubyte"}, may: is("\x00\x00"), array: arrays.IDX},
 	{name: "csv", title: "CSV", ends: []string{".csv", ".tsv"}, may: isText, table: tables.Open},
@@ -81,11 +88,17 @@ func beginsTensors(head []byte) bool {
 	return len(head) > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<32
 }
 
+// zipHeader is the size of a member's header, up to its name.
+const zipHeader = 30
+
 // zipKind recognises a zip archive by the name of its first member.
 func zipKind(head []byte) (what, remedy string) {
 	member := ""
-	if len(head) > 30 {
-		member = string(head[30:min(len(head), 30+int(binary.LittleEndian.Uint16(head[26:])))])
+	if len(head) > zipHeader {
+		member = string(head[zipHeader:])
+		if n, ok := stated.Int(binary.LittleEndian.Uint16(head[26:]), len(member)); ok {
+			member = member[:n]
+		}
 	}
 	switch {
 	case strings.HasSuffix(member, ".npy"):

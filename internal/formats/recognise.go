@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/packed"
+	"github.com/starling-smc/starling/internal/parquet"
 	"github.com/starling-smc/starling/internal/regular"
 )
 
@@ -17,7 +18,8 @@ type beginning struct {
 	size   int // of the file
 	packed bool
 	head   []byte
-	err    error // of a packed file that is damaged where it begins: its reader says the same
+	tail   []byte // its last bytes, of a file that is not packed
+	err    error  // of a packed file that is damaged where it begins: its reader says the same
 }
 
 // beginningOf reads the beginning of a file.
@@ -26,6 +28,10 @@ func beginningOf(name string, file io.ReaderAt, size int) (*beginning, error) {
 	if !b.packed {
 		b.head = make([]byte, min(size, 1<<10))
 		if n, err := file.ReadAt(b.head, 0); n < len(b.head) {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		b.tail = make([]byte, min(size, parquet.Tail))
+		if n, err := file.ReadAt(b.tail, int64(size-len(b.tail))); n < len(b.tail) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		return b, nil
@@ -41,9 +47,15 @@ func beginningOf(name string, file io.ReaderAt, size int) (*beginning, error) {
 	return b, nil
 }
 
-// known is the format that the beginning tells; nil: it tells none.
+// known is the format that the beginning tells, or else the end, of a file that is damaged; nil: they tell none.
 func (b *beginning) known() *format {
-	return first(func(f *format) bool { return f.begins != nil && f.begins(b.head) })
+	if f := first(func(f *format) bool { return f.begins != nil && f.begins(b.head) }); f != nil || b.packed {
+		return f
+	}
+	name := strings.ToLower(filepath.Base(b.name))
+	return first(func(f *format) bool {
+		return f.closes != nil && f.closes(b.tail, b.size) || slices.ContainsFunc(f.only, func(end string) bool { return strings.HasSuffix(name, end) })
+	})
 }
 
 func first(is func(*format) bool) *format {

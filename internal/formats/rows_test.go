@@ -60,12 +60,12 @@ func TestEveryFormat(t *testing.T) {
 		if f.name == "parquet" {
 			o.Target = "word"
 		}
-		d, err := Show(testkit.WriteFile(t, c.file, c.raw), o)
+		d, err := Show(testkit.WriteFile(t, c.file, c.raw), Look{CSV: o})
 		if err != nil || d.Format != f.name {
 			t.Errorf("%s: is taken for %+v: %v", f.name, d, err)
 		}
 		if f.array != nil || f.table != nil && f.begins == nil {
-			if d, err := Show(testkit.WriteFile(t, "packed", testkit.Gzipped(t, c.raw)), tables.CSV{}); err != nil || d.Format != f.name || !d.Packed {
+			if d, err := Show(testkit.WriteFile(t, "packed", testkit.Gzipped(t, c.raw)), Look{}); err != nil || d.Format != f.name || !d.Packed {
 				t.Errorf("%s, packed: is taken for %+v: %v", f.name, d, err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestShowCounters(t *testing.T) {
 		"a,b,y\n0,5,x\n1,6,x\n2,5,z\n": {"a"}, "a,b,y\n1,p,x\n2,q,x\n3,r,z\n": {"a", "b"}, "a,b,y\n1,5,x\n1,6,x\n1,7,z\n": nil, "Unnamed: 0,b,y\n17,5,x\n-4,6,x\n9,5,z\n": {"Unnamed: 0"},
 	} {
 		for _, words := range []bool{true, false} {
-			d, err := Show(testkit.WriteFile(t, "f.csv", []byte(text)), tables.CSV{Target: "y", Words: words, Drop: map[bool][]string{false: {"b"}}[words]})
+			d, err := Show(testkit.WriteFile(t, "f.csv", []byte(text)), Look{CSV: tables.CSV{Target: "y", Words: words, Drop: map[bool][]string{false: {"b"}}[words]}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,14 +9,24 @@ import (
 	"github.com/starling-smc/starling/internal/tables"
 )
 
+// Look says how a file is looked at.
+type Look struct {
+	CSV   tables.CSV                    // how a CSV is read; for other formats any setting is an error
+	Rows  int                           // of a table or an array, the first ones; 0: all
+	Watch func(rows int, share float64) // is told now and then how many rows were looked at, and which share of the work is done; may be nil
+}
+
 // Show describes a file that the program can read. The content decides the format; if several are possible, the file's name
-// does. o says how a CSV is read. For other formats any setting in o is an error.
-func Show(path string, o tables.CSV) (*Description, error) {
-	d, err := packed.Reading(path, regular.Open, func(file *regular.File) (*Description, error) { return show(path, file, int(file.Size()), o) })
+// does.
+func Show(path string, look Look) (*Description, error) {
+	d, err := packed.Reading(path, regular.Open, func(file *regular.File) (*Description, error) {
+		return show(path, file, int(file.Size()), look)
+	})
 	return d, tables.TooManyWords(err)
 }
 
-func show(path string, file packed.File, size int, o tables.CSV) (*Description, error) {
+func show(path string, file packed.File, size int, look Look) (*Description, error) {
+	o := look.CSV
 	b, err := beginningOf(path, file, size)
 	if err != nil {
 		return nil, err
@@ -33,11 +43,17 @@ func show(path string, file packed.File, size int, o tables.CSV) (*Description, 
 	case f.table != nil:
 		var t *tables.File
 		if t, err = f.table(path, file, size, o); err == nil {
+			t.First(look.Rows)
+			t.Watch(look.Watch)
 			d.Packed = t.Packed()
-			d.Table, err = showTable(t, o)
+			if d.Table, err = showTable(t, o); err == nil && t.Partly() {
+				d.Looked, d.Of = d.Table.Count, t.AllRows()
+			}
 		}
 	case f.array != nil:
-		err = d.array(file, f.array)
+		err = d.array(file, f.array, look)
+	case look.Rows > 0:
+		err = &NoRowsError{path, d.Format}
 	default:
 		err = f.show(d, file)
 	}
@@ -52,6 +68,13 @@ type NotCSVError struct{ File, Format string }
 
 func (e *NotCSVError) Error() string {
 	return fmt.Sprintf("%s: target, drop, words, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
+}
+
+// NoRowsError says that some rows of a file were asked for that has none.
+type NoRowsError struct{ File, Format string }
+
+func (e *NoRowsError) Error() string {
+	return fmt.Sprintf("%s: rows are of tables and arrays, this one is %s", e.File, e.Format)
 }
 
 // arrayJSON has either values or a summary.
@@ -76,15 +99,17 @@ func (a *ArraySummary) json() arrayJSON {
 
 // MarshalJSON writes dtype, shape and values of an array; for safetensors the same of each tensor by name, and the metadata
 // if there are any; for a table its header and rows. More than MaxShown values are replaced by count, min, max, mean and
-// nan, for a table by those of each column.
+// nan, for a table by those of each column. Where the first rows alone were looked at, first_rows is their number: all figures are
+// of these, except the shape of an array.
 func (d *Description) MarshalJSON() ([]byte, error) {
 	type file struct {
 		File   string `json:"file"`
 		Format string `json:"format"`
 		Bytes  int    `json:"bytes"`
 		Packed bool   `json:"gzip,omitempty"`
+		Looked int    `json:"first_rows,omitempty"`
 	}
-	f := file{d.File, d.Format, d.Bytes, d.Packed}
+	f := file{d.File, d.Format, d.Bytes, d.Packed, d.Looked}
 	switch {
 	case d.Table != nil:
 		return json.Marshal(struct {

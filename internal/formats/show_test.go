@@ -25,7 +25,7 @@ func cifarRow(labels ...byte) []byte {
 // shown is the JSON of a file's description, without its name and size.
 func shown(t *testing.T, path string, o tables.CSV) string {
 	t.Helper()
-	d, err := Show(path, o)
+	d, err := Show(path, Look{CSV: o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestShowTables(t *testing.T) {
 	if got := shown(t, path, tables.CSV{Target: "species"}); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
-	d, err := Show(path, tables.CSV{Target: "species"})
+	d, err := Show(path, Look{CSV: tables.CSV{Target: "species"}})
 	if err != nil || len(d.Table.Rows) != MaxShown/2 || d.Table.All() {
 		t.Errorf("%d rows are kept, error %v", len(d.Table.Rows), err)
 	}
@@ -214,16 +214,16 @@ func TestShowRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.raw), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		d, err := Show(path, tables.CSV{})
+		d, err := Show(path, Look{})
 		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %+v, error %v, want %q", name, d, err, c.want)
 		}
 	}
-	if _, err := Show(t.TempDir(), tables.CSV{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Show(t.TempDir(), Look{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a folder: error %v", err)
 	}
 	path := testkit.WriteFile(t, "x.npy", testkit.NPYOf("<i2", "()", 1, 0))
-	if _, err := Show(path, tables.CSV{Target: "a"}); err == nil || !strings.Contains(err.Error(), "are of CSV files") {
+	if _, err := Show(path, Look{CSV: tables.CSV{Target: "a"}}); err == nil || !strings.Contains(err.Error(), "are of CSV files") {
 		t.Errorf("a target of an array: error %v", err)
 	}
 }

@@ -5,63 +5,84 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// codec unpacks bytes that take size bytes unpacked.
-type codec func(packed []byte, size int) ([]byte, error)
-
-var codecs = map[format.CompressionCodec]codec{
-	format.Uncompressed: func(packed []byte, size int) ([]byte, error) {
-		if len(packed) != size {
-			return nil, errDamaged
-		}
-		return packed, nil
-	},
-	format.Snappy: func(packed []byte, size int) ([]byte, error) {
-		if n, err := snappy.DecodedLen(packed); err != nil || n != size {
-			return nil, errDamaged
-		}
-		return snappy.Decode(nil, packed)
-	},
-	format.Gzip: streamed(func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }),
-	format.Zstd: streamed(func(r io.Reader) (io.Reader, error) {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostPage), zstd.WithDecoderMaxWindow(mostPage))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
-	}),
-	format.Lz4Raw: func(packed []byte, size int) ([]byte, error) {
-		b := make([]byte, size)
-		if n, err := lz4.UncompressBlock(packed, b); err != nil || n != size {
-			return nil, errDamaged
-		}
-		return b, nil
-	},
+// codec is a way to pack pages.
+type codec struct {
+	most  int64                                // bytes that one byte can become: what claims more is damaged
+	fills func(b, packed []byte) (bool, error) // unpacks packed, and reports whether it is just b; nil: nothing is packed
 }
 
-// streamed is the codec of a format that is read as a stream, of which no more than the size is unpacked.
-func streamed(open func(io.Reader) (io.Reader, error)) codec {
-	return func(packed []byte, size int) ([]byte, error) {
-		if size == 0 {
-			return nil, nil
+var codecs = map[format.CompressionCodec]codec{
+	format.Uncompressed: {1, nil},
+	format.Snappy: {32, func(b, packed []byte) (bool, error) {
+		if n, err := snappy.DecodedLen(packed); err != nil || n != len(b) {
+			return false, err
 		}
-		r, err := open(bytes.NewReader(packed))
+		got, err := snappy.Decode(b, packed)
+		return len(got) == len(b), err
+	}},
+	format.Gzip: {1040, func(b, packed []byte) (bool, error) {
+		z, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errDamaged, err)
+			return false, err
 		}
-		if c, ok := r.(io.Closer); ok {
-			defer c.Close()
+		if _, err := io.ReadFull(z, b); err != nil {
+			return false, err
 		}
-		b, err := io.ReadAll(io.LimitReader(r, int64(size)+1))
-		if err != nil || len(b) != size {
-			return nil, errDamaged
+		var more [1]byte
+		n, err := io.ReadFull(z, more[:])
+		if err == io.EOF {
+			err = nil
 		}
-		return b, nil
+		return n == 0, err
+	}},
+	format.Zstd: {1 << 17, func(b, packed []byte) (bool, error) {
+		got, err := unpackZstd().DecodeAll(packed, b[:0:len(b)])
+		return len(got) == len(b), err
+	}},
+	format.Lz4Raw: {256, func(b, packed []byte) (bool, error) {
+		n, err := lz4.UncompressBlock(packed, b)
+		return n == len(b), err
+	}},
+}
+
+// unpackZstd unpacks into the memory that it is given, and no more: a frame may claim a window of any size.
+var unpackZstd = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(mostPage))
+	if err != nil {
+		panic(err) // of options, which are right
 	}
+	return d
+})
+
+// unpack unpacks bytes that take size bytes unpacked, at most mostPage.
+func (c codec) unpack(packed []byte, size int) ([]byte, error) {
+	switch {
+	case size < 0 || int64(size) > mostPage:
+		return nil, fmt.Errorf("a page of %d bytes: at most %s are read: write the file with smaller pages", size, numeral.Count(mostPage))
+	case c.fills == nil && len(packed) != size, int64(size) > c.most*int64(len(packed)):
+		return nil, fmt.Errorf("%w: a page claims %s bytes, and has %s", errDamaged, numeral.Count(size), numeral.Count(len(packed)))
+	case c.fills == nil:
+		return packed, nil
+	case size == 0:
+		return nil, nil
+	}
+	b := make([]byte, size)
+	just, err := c.fills(b, packed)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: a page cannot be unpacked: %w", errDamaged, ended(err))
+	case !just:
+		return nil, fmt.Errorf("%w: a page claims %s bytes unpacked, and does not have so many", errDamaged, numeral.Count(size))
+	}
+	return b, nil
 }

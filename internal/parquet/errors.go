@@ -23,12 +23,19 @@ func ended(err error) error {
 	return err
 }
 
-// recovered makes a panic an error: a place in a dictionary may be beyond its end, and the library may panic.
+// recovered makes a panic an error: a library that decodes or unpacks may panic.
 func recovered(err *error) {
 	if panicked := recover(); panicked != nil {
-		*err = fmt.Errorf("%w: %v", errDamaged, panicked)
+		*err = &Error{fmt.Errorf("%w: %v", errDamaged, panicked)}
 	}
 }
 
 // short shortens a name for an error.
 func short(name string) string { return fmt.Sprintf("%.40s", name) }
+
+// Error is a fault of the file, found while its rows are read.
+type Error struct{ Err error }
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }

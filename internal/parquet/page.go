@@ -2,45 +2,43 @@ package parquet
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 
-	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/stated"
 )
 
-const (
-	mostPage  = 256 << 20 // bytes of a page, unpacked
-	fewValues = 4 << 20   // values of a page that any file may have: a column that hardly changes takes almost no bytes
-	ratio     = 1024      // values of a page for each byte of the file that it may have beyond these
-	buffer    = 32 << 10  // bytes that are read at a time
-)
+const buffer = 32 << 10 // bytes that are read at a time
 
 // values are the values of a page, or of a dictionary.
 type values struct {
-	there   []uint32 // for each row 0 where the value is missing; nil: none is
-	fixed   []byte   // values of a width in bytes, one after another
-	bits    []uint32 // of booleans
-	text    []byte   // of strings, whose ends are in offsets
+	n       int    // of them
+	fixed   []byte // values of a width in bytes, one after another
+	bits    []byte // of booleans, eight in a byte, the lowest first
+	text    []byte // of strings, whose ends are in offsets
 	offsets []uint32
-	index   []uint32 // places of the values in the dictionary; nil: these are the values themselves
 }
 
 // chunk reads the values of a column in a row group, a page at a time.
 type chunk struct {
 	c          *Column
 	r          *bufio.Reader
-	unpack     codec
+	codec      codec
 	left       int64 // rows that are not yet in a page
 	most       int64 // values of a page
-	room       int64 // bytes of the chunk
+	bytes      int64 // of the chunk that are left, at most
+	memory     *room // of all columns
+	held       int64 // taken from it by the page
 	dictionary *values
 	page       values
-	rows       int // of the page
-	row, value int // the next row of the page, and its value among those that are there
+	levels     *runs // for each row of the page 0 where the value is missing; nil: none is
+	places     *runs // of the values in the dictionary; nil: the page has the values themselves
+	rows, next int   // of the page, and the next of its values that are there
 }
 
 // pageHeader holds the numbers of a page's header.
@@ -79,45 +77,88 @@ func (h *pageHeader) read(r *bufio.Reader) error {
 	return t.structure(0)
 }
 
-// next reads the next page of values, and the dictionary before it.
-func (k *chunk) next() error {
+// turn reads the next page of values, and the dictionary before it.
+func (k *chunk) turn() error {
+	k.page, k.levels, k.places = values{}, nil, nil
+	k.memory.give(k.held)
+	k.held = 0
 	for {
 		var h pageHeader
 		if err := h.read(k.r); err != nil {
-			return err
+			return fmt.Errorf("%w: %d rows of its row group are in none of its pages", err, k.left)
 		}
 		switch {
-		case h.packed < 0 || h.packed > k.room:
-			return errEarly
+		case h.packed < 0 || h.packed > k.bytes:
+			return fmt.Errorf("%w: a page claims %d bytes of the %d that are left of its column", errEarly, h.packed, k.bytes)
 		case h.size < 0 || h.size > mostPage:
-			return fmt.Errorf("a page of %d bytes: at most %d are read: write the file with smaller pages", h.size, int64(mostPage))
+			return fmt.Errorf("a page of %d bytes: at most %s are read: write the file with smaller pages", h.size, numeral.Count(mostPage))
+		}
+		k.bytes -= h.packed
+		if h.kind != format.DictionaryPage && h.kind != format.DataPage && h.kind != format.DataPageV2 { // an index
+			if _, err := k.r.Discard(int(h.packed)); err != nil {
+				return ended(err)
+			}
+			continue
+		}
+		dictionary := h.kind == format.DictionaryPage
+		if err := k.fits(&h); err != nil {
+			return err
 		}
 		body := make([]byte, h.packed)
 		if _, err := io.ReadFull(k.r, body); err != nil {
 			return ended(err)
 		}
-		if h.summed && crc32.ChecksumIEEE(body) != uint32(h.sum) {
+		if h.summed && crc32.ChecksumIEEE(body) != uint32(int32(h.sum)) {
 			return errors.New("the checksum of a page is wrong")
 		}
-		switch h.kind {
-		case format.DictionaryPage:
-			body, err := k.unpack(body, int(h.size))
-			if err != nil {
-				return err
-			}
-			n := h.of[[2]int{dictionaryPage, fieldValues}]
-			if n < 0 || n > int64(len(body)) {
-				return errDamaged
-			}
-			k.dictionary = &values{}
-			if err := k.dictionary.plain(k.c.kind, body, int(n)); err != nil {
-				return err
-			}
-		case format.DataPage, format.DataPageV2:
+		if !dictionary {
 			return k.data(&h, body)
-		default: // an index
 		}
+		body, err := k.codec.unpack(body, int(h.size))
+		if err != nil {
+			return err
+		}
+		k.dictionary = new(values)
+		if err := k.plain(k.dictionary, body, int(h.of[[2]int{dictionaryPage, fieldValues}])); err != nil {
+			return fmt.Errorf("its dictionary: %w", err)
+		}
+		k.held = 0 // the dictionary stays in memory until the end of the row group
 	}
+}
+
+// fits checks what a page claims, and takes its memory.
+func (k *chunk) fits(h *pageHeader) error {
+	fields, most := dataV1, min(k.left, k.most)
+	switch h.kind {
+	case format.DictionaryPage:
+		fields, most = dictionaryPage, h.size // a value takes a byte, or more
+		if k.c.kind == format.Boolean {
+			return fmt.Errorf("%w: a dictionary of booleans", errDamaged)
+		}
+	case format.DataPageV2:
+		fields = dataV2
+	}
+	n := h.of[[2]int{fields, fieldValues}]
+	if n < 0 || n > most {
+		return fmt.Errorf("a page claims %d values, where at most %d are left", n, most)
+	}
+	width := widths[k.c.kind]
+	if k.c.kind == format.Boolean {
+		width = 1
+	}
+	if err := inProportion(h.size, n, width); err != nil {
+		return err
+	}
+	return k.take(h.packed + h.size)
+}
+
+// take takes memory for the page.
+func (k *chunk) take(n int64) error {
+	err := k.memory.take(n)
+	if err == nil {
+		k.held += n
+	}
+	return err
 }
 
 // data reads a page of values.
@@ -127,12 +168,9 @@ func (k *chunk) data(h *pageHeader, body []byte) (err error) {
 		fields, encodingField = dataV2, 4
 	}
 	rows := h.of[[2]int{fields, fieldValues}]
-	if rows < 0 || rows > min(k.left, k.most) {
-		return fmt.Errorf("a page claims %d values", rows)
-	}
 	var levels []byte
 	if h.kind == format.DataPage {
-		if body, err = k.unpack(body, int(h.size)); err != nil {
+		if body, err = k.codec.unpack(body, int(h.size)); err != nil {
 			return err
 		}
 		if k.c.optional {
@@ -146,115 +184,140 @@ func (k *chunk) data(h *pageHeader, body []byte) (err error) {
 	} else {
 		definition := h.of[[2]int{dataV2, 5}]
 		if definition < 0 || h.of[[2]int{dataV2, 6}] != 0 || definition > min(int64(len(body)), h.size) {
-			return errDamaged
+			return fmt.Errorf("%w: a page of %d bytes claims %d bytes of levels", errDamaged, len(body), definition)
 		}
 		levels, body = body[:definition], body[definition:]
 		if h.of[[2]int{dataV2, 7}] != 0 {
-			if body, err = k.unpack(body, int(h.size-definition)); err != nil {
+			if body, err = k.codec.unpack(body, int(h.size-definition)); err != nil {
 				return err
 			}
 		}
 	}
-	k.page, k.rows, k.row, k.value = values{}, int(rows), 0, 0
+	k.rows, k.next = int(rows), 0
 	k.left -= rows
-	n := k.rows
+	there := k.rows
 	if k.c.optional {
-		if k.page.there, err = decodeRuns(levels, 1, n); err != nil {
-			return err
+		all := newRuns(levels, 1, k.rows)
+		if there, err = all.ones(); err != nil {
+			return fmt.Errorf("its levels: %w", err)
 		}
-		for _, level := range k.page.there {
-			n -= int(1 - level)
-		}
+		k.levels = &all
 	}
-	return k.decode(format.Encoding(h.of[[2]int{fields, encodingField}]), body, n)
+	return k.decode(format.Encoding(h.of[[2]int{fields, encodingField}]), body, there)
 }
 
 // decode reads the n values of a page that are there.
-func (k *chunk) decode(encoding format.Encoding, body []byte, n int) (err error) {
+func (k *chunk) decode(encoding format.Encoding, body []byte, n int) error {
 	v, kind := &k.page, k.c.kind
+	width := widths[kind]
 	if n == 0 {
 		return nil
 	}
+	v.n = n
 	switch {
 	case encoding == format.Plain:
-		return v.plain(kind, body, n)
+		return k.plain(v, body, n)
 	case encoding == format.RLEDictionary || encoding == plainDictionary:
 		if k.dictionary == nil || len(body) == 0 || body[0] > 32 {
-			return errDamaged
+			return fmt.Errorf("%w: places in a dictionary, without a dictionary or without their width", errDamaged)
 		}
-		v.index, err = decodeRuns(body[1:], int(body[0]), n)
-		return err
+		all := newRuns(body[1:], int(body[0]), n)
+		k.places = &all
+		return nil
 	case encoding == format.RLE && kind == format.Boolean:
-		if body, _, err = lengthFirst(body); err == nil {
-			v.bits, err = decodeRuns(body, 1, n)
+		body, _, err := lengthFirst(body)
+		if err != nil {
+			return err
 		}
-		return err
-	case encoding == format.ByteStreamSplit && widths[kind] > 0:
-		width := widths[kind]
-		if len(body) != n*width {
-			return errDamaged
+		if err := k.take(int64(n+7) / 8); err != nil {
+			return err
+		}
+		v.bits = make([]byte, (n+7)/8)
+		all := newRuns(body, 1, n)
+		for i := range n {
+			bit, err := all.next()
+			if err != nil {
+				return err
+			}
+			v.bits[i/8] |= byte(bit << (i % 8))
+		}
+		return nil
+	case encoding == format.ByteStreamSplit && width > 0:
+		if len(body)%width != 0 || len(body)/width != n {
+			return fmt.Errorf("%w: %d bytes for %d values of %d bytes", errDamaged, len(body), n, width)
+		}
+		if err := k.take(int64(len(body))); err != nil {
+			return err
 		}
 		v.fixed = make([]byte, len(body))
 		for i := range body {
 			v.fixed[i%n*width+i/n] = body[i]
 		}
 		return nil
-	}
-	if err := checkDeltas(body, n); err != nil {
+	case encoding == format.DeltaBinaryPacked && (kind == format.Int32 || kind == format.Int64):
+		d, err := newDeltas(body, n)
+		if err == nil {
+			err = k.take(int64(n) * int64(width))
+		}
+		if err != nil {
+			return err
+		}
+		v.fixed, err = d.appendTo(make([]byte, 0, n*width), width)
 		return err
-	}
-	switch {
-	case encoding == format.DeltaBinaryPacked && kind == format.Int32:
-		numbers, err := new(delta.BinaryPackedEncoding).DecodeInt32(nil, body)
-		for _, x := range numbers {
-			v.fixed = binary.LittleEndian.AppendUint32(v.fixed, uint32(x))
-		}
-		return sized(v.fixed, 4*n, err)
-	case encoding == format.DeltaBinaryPacked && kind == format.Int64:
-		numbers, err := new(delta.BinaryPackedEncoding).DecodeInt64(nil, body)
-		for _, x := range numbers {
-			v.fixed = binary.LittleEndian.AppendUint64(v.fixed, uint64(x))
-		}
-		return sized(v.fixed, 8*n, err)
 	case encoding == format.DeltaLengthByteArray && kind == format.ByteArray:
-		var err error
-		v.text, v.offsets, err = new(delta.LengthByteArrayEncoding).DecodeByteArray(nil, body, nil)
-		return sized(v.offsets, n+1, err)
+		d, err := newDeltas(body, n)
+		if err == nil {
+			err = k.take(4 * int64(n+1))
+		}
+		if err != nil {
+			return err
+		}
+		v.offsets = append(make([]uint32, 0, n+1), 0)
+		end := int64(0)
+		for range n {
+			length, err := d.next()
+			if err != nil {
+				return err
+			}
+			if end += length; length < 0 || length > mostPage || end > int64(len(body)) {
+				return fmt.Errorf("%w: a string of %d bytes in a page of %d", errDamaged, length, len(body))
+			}
+			v.offsets = append(v.offsets, uint32(end))
+		}
+		if end > int64(len(d.b)) {
+			return fmt.Errorf("%w: strings of %d bytes, of which %d follow", errDamaged, end, len(d.b))
+		}
+		v.text = d.b[:end]
+		return nil
 	}
 	return errEncoding
-}
-
-// sized returns err, or an error unless values are as many as they should be.
-func sized[T any](values []T, n int, err error) error {
-	if err == nil && len(values) != n {
-		err = errDamaged
-	}
-	return err
 }
 
 // widths are the bytes of a value of the types that have a width.
 var widths = map[format.Type]int{format.Int32: 4, format.Int64: 8, format.Float: 4, format.Double: 8}
 
 // plain reads n values that stand one after another.
-func (v *values) plain(kind format.Type, body []byte, n int) error {
-	if width := widths[kind]; width > 0 {
-		if len(body) < n*width {
-			return errDamaged
+func (k *chunk) plain(v *values, body []byte, n int) error {
+	v.n = n
+	if width := widths[k.c.kind]; width > 0 {
+		if n > len(body)/width {
+			return fmt.Errorf("%w: %d bytes for %d values of %d bytes", errDamaged, len(body), n, width)
 		}
 		v.fixed = body[:n*width]
 		return nil
 	}
-	if kind == format.Boolean {
-		if len(body) < (n+7)/8 {
-			return errDamaged
+	if k.c.kind == format.Boolean {
+		if n > 8*len(body) {
+			return fmt.Errorf("%w: %d bytes for %d booleans", errDamaged, len(body), n)
 		}
-		for i := range n {
-			v.bits = append(v.bits, uint32(body[i/8]>>(i%8)&1))
-		}
+		v.bits = body
 		return nil
 	}
-	if len(body) < 4*n { // of the lengths alone
-		return errDamaged
+	if n > len(body)/4 { // of the lengths alone
+		return fmt.Errorf("%w: %d bytes for %d strings", errDamaged, len(body), n)
+	}
+	if err := k.take(int64(len(body)) + 4); err != nil {
+		return err
 	}
 	v.text, v.offsets = make([]byte, 0, len(body)-4*n), append(make([]uint32, 0, n+1), 0)
 	for range n {
@@ -268,25 +331,17 @@ func (v *values) plain(kind format.Type, body []byte, n int) error {
 	return nil
 }
 
-// checkDeltas checks the header of numbers in the form of differences: the values of a block, the parts of a block, all values.
-func checkDeltas(b []byte, n int) error {
-	for _, most := range []int{1 << 16, 1 << 10, n} {
-		v, k := binary.Uvarint(b)
-		if k <= 0 || v > uint64(most) {
-			return errDamaged
-		}
-		b = b[k:]
-	}
-	return nil
-}
-
 // lengthFirst cuts bytes whose length comes first, in four bytes.
 func lengthFirst(b []byte) (part, rest []byte, err error) {
-	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-		return nil, nil, errDamaged
+	if len(b) < 4 {
+		return nil, nil, fmt.Errorf("%w: %d bytes where a length of four should be", errDamaged, len(b))
 	}
-	end := 4 + int(binary.LittleEndian.Uint32(b))
-	return b[4:end], b[end:], nil
+	n, b := little.Uint32(b), b[4:]
+	part, rest, ok := stated.Cut(b, n)
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: a length of %d bytes, where %d are left of the page", errDamaged, n, len(b))
+	}
+	return part, rest, nil
 }
 
 // plainDictionary is the name that older writers give to RLEDictionary.

@@ -2,12 +2,12 @@
 // value (null) is an empty cell, a boolean is true or false, and a number is the shortest text that is read back as its value. The
 // memory holds one page of each column.
 //
-// Packages of parquet-go decode the metadata and the differences. They trust the counts in a file, and a few bytes could claim all memory:
-// this package first compares the counts with the size of the file. The library's own reader does not, and it brings an HTTP client. Format: https://parquet.apache.org/docs/file-format/.
+// A package of parquet-go decodes the metadata. It trusts the counts in a file, and a few bytes could claim all memory: this package first
+// compares the counts with the size of the file (limits.go). The library's own reader does not, and it brings an HTTP client. Format:
+// https://parquet.apache.org/docs/file-format/.
 package parquet
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +22,14 @@ const magic = "PAR1"
 // Is reports whether a file begins like Parquet.
 func Is(head []byte) bool { return strings.HasPrefix(string(head), magic) }
 
+// Tail is the number of bytes with which a file ends: the length of the description before them, and the magic.
+const Tail = 8
+
+// Ends reports whether a file of some size ends like Parquet, of which tail are the last bytes.
+func Ends(tail []byte, size int) bool {
+	return len(tail) == Tail && string(tail[4:]) == magic && uint64(little.Uint32(tail)) <= uint64(max(0, size-Tail))
+}
+
 // File is an open file.
 type File struct {
 	Columns []Column
@@ -30,6 +38,7 @@ type File struct {
 
 	raw  io.ReaderAt
 	size int64
+	body int64 // bytes before the description
 	meta format.FileMetaData
 }
 
@@ -56,28 +65,35 @@ func Open(raw io.ReaderAt, size int64, use func(column string) bool) (f *File, e
 
 // footer returns the description of the file, which stands at its end. It is walked over before anything is allocated by what it says.
 func (f *File) footer() ([]byte, error) {
-	const tail = 8 // the length of the description, and the magic
-	if f.size < int64(len(magic)+tail) {
-		return nil, errEarly
+	var begin [len(magic)]byte
+	var end [Tail]byte
+	for at, b := range map[int64][]byte{0: begin[:], f.size - Tail: end[:]} {
+		if _, err := f.raw.ReadAt(b, at); err != nil && f.size >= int64(len(magic)+Tail) {
+			return nil, err
+		}
 	}
-	var end [tail]byte
-	if _, err := f.raw.ReadAt(end[:], f.size-tail); err != nil {
-		return nil, err
+	switch begins, ends := Is(begin[:]), string(end[4:]) == magic; {
+	case begins && (f.size < int64(len(magic)+Tail) || !ends):
+		return nil, fmt.Errorf("%w: Parquet ends with PAR1", errEarly)
+	case !begins && ends:
+		return nil, errors.New("the file ends as Parquet does, with PAR1, and does not begin so: its beginning is lost or damaged: copy it again")
+	case !begins:
+		return nil, errors.New("the file neither begins nor ends as Parquet does, with PAR1: it is damaged, or its name is not that of its format")
 	}
-	if string(end[4:]) != magic {
-		return nil, errors.New("the file ends early: Parquet ends with PAR1")
-	}
-	length := int64(binary.LittleEndian.Uint32(end[:]))
-	if length > f.size-int64(len(magic))-tail {
+	length := int64(little.Uint32(end[:]))
+	if f.body = f.size - Tail - length; f.body < int64(len(magic)) {
 		return nil, fmt.Errorf("the file ends early: its description should have %d bytes", length)
 	}
 	footer := make([]byte, length)
-	if _, err := f.raw.ReadAt(footer, f.size-tail-length); err != nil {
+	if _, err := f.raw.ReadAt(footer, f.body); err != nil {
 		return nil, err
 	}
 	t := thrift{r: &sliceReader{footer}}
 	if err := t.structure(0); err != nil {
 		return nil, fmt.Errorf("the description at its end is damaged: %w", err)
+	}
+	if t.parts > max(fewParts, len(footer)/leastPart) {
+		return nil, fmt.Errorf("the description at its end is damaged: it lists %d parts in %d bytes", t.parts, len(footer))
 	}
 	return footer, nil
 }
@@ -86,13 +102,16 @@ func (f *File) footer() ([]byte, error) {
 func (f *File) columns() error {
 	schema := f.meta.Schema
 	if len(schema) == 0 || schema[0].Type.Valid {
-		return errDamaged
+		return errors.New("its schema lists no table: it is damaged")
 	}
 	leaf, next := 0, 1
 	var pass func(depth int) error // over an element and what is in it
 	pass = func(depth int) error {
-		if next >= len(schema) || depth > thriftDeep {
-			return errDamaged
+		if depth > thriftDeep {
+			return fmt.Errorf("its schema has columns within columns, more than %d deep", thriftDeep)
+		}
+		if next >= len(schema) {
+			return fmt.Errorf("its schema lists %d columns and groups, and claims more: it is damaged", len(schema)-1)
 		}
 		e := &schema[next]
 		if next++; e.Type.Valid {
@@ -106,9 +125,16 @@ func (f *File) columns() error {
 		}
 		return nil
 	}
-	for n := schema[0].NumChildren.V; n > 0; n-- {
+	n := schema[0].NumChildren.V
+	switch {
+	case n < 0 || int64(n) > int64(len(schema)-1):
+		return fmt.Errorf("its schema claims %d columns, and lists %d: it is damaged", n, len(schema)-1)
+	case n > mostColumns:
+		return fmt.Errorf("has %d columns: at most %d are read", n, mostColumns)
+	}
+	for ; n > 0; n-- {
 		if next >= len(schema) {
-			return errDamaged
+			return errors.New("its schema claims more columns than it lists: it is damaged")
 		}
 		e := &schema[next]
 		c := Column{Name: e.Name, leaf: leaf, kind: e.Type.V, optional: e.RepetitionType.Valid && e.RepetitionType.V == format.Optional}
@@ -118,49 +144,11 @@ func (f *File) columns() error {
 			return err
 		}
 	}
+	if next < len(schema) {
+		return fmt.Errorf("its schema lists %d columns and groups more than it claims: it is damaged", len(schema)-next)
+	}
 	if f.Columns == nil {
 		return errors.New("has no columns")
 	}
 	return nil
-}
-
-// check checks what the file says of its row groups.
-func (f *File) check() error {
-	rows := int64(0)
-	for g, group := range f.meta.RowGroups {
-		if group.NumRows < 0 || group.NumRows > 1<<40 {
-			return fmt.Errorf("row group %d claims %d rows", g, group.NumRows)
-		}
-		rows += group.NumRows
-		for _, c := range f.Columns {
-			if c.Unused || c.What != "" {
-				continue
-			}
-			if c.leaf >= len(group.Columns) {
-				return fmt.Errorf("row group %d lacks column %s", g, short(c.Name))
-			}
-			m := &group.Columns[c.leaf].MetaData
-			if m.NumValues != group.NumRows || m.Type != c.kind {
-				return fmt.Errorf("row group %d has %d rows, and %d values of column %s, of type %v", g, group.NumRows, m.NumValues, short(c.Name), m.Type)
-			}
-			if codecs[m.Codec] == nil {
-				return fmt.Errorf("column %s is packed with %v: write the file with snappy, zstd or gzip", short(c.Name), m.Codec)
-			}
-			if from, n := place(m); from < 0 || n < 0 || from > f.size || n > f.size-from {
-				return fmt.Errorf("the file ends early: row group %d has column %s beyond its end", g, short(c.Name))
-			}
-		}
-	}
-	if f.Rows != rows {
-		return fmt.Errorf("says that it has %d rows, and its row groups have %d", f.Rows, rows)
-	}
-	return nil
-}
-
-// place returns where the pages of a column of a row group begin, and their bytes.
-func place(m *format.ColumnMetaData) (from, n int64) {
-	if m.DictionaryPageOffset != 0 {
-		return m.DictionaryPageOffset, m.TotalCompressedSize
-	}
-	return m.DataPageOffset, m.TotalCompressedSize
 }

@@ -9,13 +9,15 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // append appends the text of value i.
 func (v *values) append(b []byte, c *Column, i int) []byte {
 	switch c.kind {
 	case format.Boolean:
-		return strconv.AppendBool(b, v.bits[i] != 0)
+		return strconv.AppendBool(b, v.bits[i/8]>>(i%8)&1 != 0)
 	case format.Int32:
 		if x := little.Uint32(v.fixed[4*i:]); c.unsigned {
 			return strconv.AppendUint(b, uint64(x), 10)
@@ -104,12 +106,17 @@ func (r *reader) next(text []byte) (_ []byte, err error) {
 	}
 	const enough = 16 << 10
 	for ; r.left > 0 && len(text) < enough; r.left-- {
+		begin := len(text)
 		for j, k := range r.chunks {
 			if j > 0 {
 				text = append(text, ',')
 			}
-			if text, err = k.append(text); err != nil {
-				return nil, fmt.Errorf("column %d (%s): %w", j+1, short(r.f.Columns[j].Name), err)
+			text, err = k.append(text)
+			if size := len(text) - begin; err == nil && size > mostRow {
+				err = fmt.Errorf("a row of more than %s bytes as text: leave out the column of long strings", numeral.Count(mostRow))
+			}
+			if err != nil {
+				return nil, r.fault(j, err)
 			}
 		}
 		text = append(text, '\n')
@@ -117,11 +124,21 @@ func (r *reader) next(text []byte) (_ []byte, err error) {
 	return text, nil
 }
 
+// fault says where an error is.
+func (r *reader) fault(j int, err error) error {
+	group := ""
+	if len(r.f.meta.RowGroups) > 1 {
+		group = fmt.Sprintf("row group %d, ", r.group-1)
+	}
+	return &Error{fmt.Errorf("%scolumn %d (%s): %w", group, j+1, short(r.f.Columns[j].Name), err)}
+}
+
 // begin opens the columns of the next row group.
 func (r *reader) begin() {
 	g := &r.f.meta.RowGroups[r.group]
 	r.group++
 	r.left, r.chunks = g.NumRows, nil
+	memory := newRoom(r.f.size)
 	for j := range r.f.Columns {
 		c := &r.f.Columns[j]
 		if c.Unused {
@@ -131,8 +148,8 @@ func (r *reader) begin() {
 		m := &g.Columns[c.leaf].MetaData
 		from, n := place(m)
 		r.chunks = append(r.chunks, &chunk{
-			c: c, r: bufio.NewReaderSize(io.NewSectionReader(r.f.raw, from, n), int(min(buffer, n+1))), unpack: codecs[m.Codec],
-			left: g.NumRows, most: max(fewValues, min(1<<26, ratio*r.f.size)), room: n,
+			c: c, r: bufio.NewReaderSize(io.NewSectionReader(r.f.raw, from, n), int(min(buffer, n+1))), codec: codecs[m.Codec],
+			left: g.NumRows, most: r.f.mostOf(), bytes: n, memory: memory,
 		})
 	}
 }
@@ -142,19 +159,34 @@ func (k *chunk) append(text []byte) ([]byte, error) {
 	if k == nil {
 		return append(text, missing...), nil
 	}
-	for k.row == k.rows {
-		if err := k.next(); err != nil {
+	for k.rows == 0 {
+		if err := k.turn(); err != nil {
 			return nil, err
 		}
 	}
-	there := k.page.there == nil || k.page.there[k.row] != 0
-	if k.row++; !there {
-		return append(text, missing...), nil
+	k.rows--
+	if k.levels != nil {
+		switch level, err := k.levels.next(); {
+		case err != nil:
+			return nil, err
+		case level == 0:
+			return append(text, missing...), nil
+		}
 	}
-	i := k.value
-	k.value++
-	if k.page.index == nil {
+	i := k.next
+	k.next++
+	if i >= k.page.n {
+		return nil, fmt.Errorf("%w: a page has fewer values than rows", errDamaged)
+	}
+	if k.places == nil {
 		return k.page.append(text, k.c, i), nil
 	}
-	return k.dictionary.append(text, k.c, int(k.page.index[i])), nil
+	place, err := k.places.next()
+	if err != nil {
+		return nil, err
+	}
+	if uint64(place) >= uint64(k.dictionary.n) {
+		return nil, fmt.Errorf("%w: place %d in a dictionary of %d values", errDamaged, place, k.dictionary.n)
+	}
+	return k.dictionary.append(text, k.c, int(place)), nil
 }

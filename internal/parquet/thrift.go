@@ -12,6 +12,8 @@ type thrift struct {
 	r    byteSource
 	take func(path [2]int, v int64) // is told the integers of a structure and of those in it, by their fields, a boolean as 1 or 0; nil: not told
 	path [2]int
+
+	parts int // structures in lists so far
 }
 
 // byteSource is read byte by byte, and can pass over bytes.
@@ -110,10 +112,17 @@ func (t *thrift) value(kind, depth int, field bool) error {
 		return t.pass(1)
 	case thriftI16, thriftI32, thriftI64:
 		v, err := t.varint()
-		if err == nil && t.take != nil && field && depth < len(t.path) {
-			t.take(t.path, unzigzag(v))
+		if err != nil {
+			return err
 		}
-		return err
+		n := unzigzag(v)
+		if kind != thriftI64 && int64(int32(n)) != n {
+			return errThrift
+		}
+		if t.take != nil && field && depth < len(t.path) {
+			t.take(t.path, n)
+		}
+		return nil
 	case thriftDouble:
 		return t.pass(8)
 	case thriftBinary:
@@ -160,6 +169,9 @@ func (t *thrift) several(n uint64, depth int, kinds ...int) error {
 	}
 	for ; n > 0; n-- {
 		for _, kind := range kinds {
+			if kind == thriftStruct {
+				t.parts++
+			}
 			if err := t.value(kind, depth+1, false); err != nil {
 				return err
 			}

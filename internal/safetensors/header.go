@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/starling-smc/starling/internal/stated"
 )
 
 const (
@@ -44,14 +46,15 @@ func headerLength(first []byte, size int64) (int, error) {
 	if len(first) < 8 {
 		return 0, fmt.Errorf("safetensors: %d bytes, too short for the length of a header; is it the right file?", len(first))
 	}
-	n, left := binary.LittleEndian.Uint64(first), size-8
-	if n > maxHeader {
-		return 0, fmt.Errorf("safetensors: a header of %d bytes is announced, at most %d are read; is it the right file?", n, maxHeader)
+	claimed, left := binary.LittleEndian.Uint64(first), size-8
+	n, ok := stated.Int(claimed, maxHeader)
+	if !ok {
+		return 0, fmt.Errorf("safetensors: a header of %d bytes is announced, at most %d are read; is it the right file?", claimed, maxHeader)
 	}
-	if n > uint64(left) {
+	if int64(n) > left {
 		return 0, fmt.Errorf("safetensors: a header of %d bytes is announced, %d bytes follow; the file was cut short", n, left)
 	}
-	return int(n), nil
+	return n, nil
 }
 
 // parseHeader reads a header that some bytes of data follow.
@@ -162,10 +165,10 @@ func (h *headerReader) readTensor(name string) error {
 	}
 	need := sizes[t.DType]
 	for _, d := range t.Shape {
-		if d > 0 && need > math.MaxInt/d {
+		var ok bool
+		if need, ok = stated.Product(need, d, math.MaxInt); !ok {
 			return fmt.Errorf("shape %v is too large", t.Shape)
 		}
-		need *= d
 	}
 	if need != offsets[1]-offsets[0] {
 		return fmt.Errorf("shape %v of %s takes %d bytes, data_offsets give %d", t.Shape, t.DType, need, offsets[1]-offsets[0])

@@ -41,7 +41,7 @@ func OpenParquet(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 		}
 	}
 	f, named := newFile(name+", as a CSV", raw, size, o), true
-	f.p, f.o.Delimiter, f.o.Header = p, ",", &named
+	f.p, f.file, f.o.Delimiter, f.o.Header = p, name, ",", &named
 	return f, nil
 }
 

@@ -20,6 +20,7 @@ type File struct {
 	window int // bytes in memory at first
 	limit  int // bytes of a record
 	bytes  int // of the text; more where that is not known
+	bounds     // of what Scan looks at
 
 	values []float64 // of a first pass over the whole text, which the second takes
 }
@@ -104,7 +105,9 @@ func (f *File) Scan(rows int, fn func(*Table) error) error {
 	d := &dictionary{}
 	const most = 1 << 20 // values, 8 MB: a block of many columns has few rows
 	block := extent{rows: rows, values: most, room: rows}
+	f.pass, f.passes = 0, 1
 	if f.o.Target != "" || f.o.Words {
+		f.passes = 2
 		var last *Table
 		ignore := func(t *Table) error { last = t; return nil }
 		if err = f.blocks(block, d, ignore); err == errNames {
@@ -117,6 +120,7 @@ func (f *File) Scan(rows int, fn func(*Table) error) error {
 		if err != nil {
 			return f.named(err)
 		}
+		f.pass = 1
 	}
 	var failed error
 	err = f.blocks(block, d, func(t *Table) error {
@@ -127,14 +131,6 @@ func (f *File) Scan(rows int, fn func(*Table) error) error {
 		return failed
 	}
 	return f.named(err)
-}
-
-// named puts the file's name before an error.
-func (f *File) named(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", f.name, err)
 }
 
 // cells begins to cut the text into cells.
@@ -188,13 +184,19 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 	if b.whole {
 		f.values = b.t.Values
 	}
+	f.begin()
 	if !named {
 		if err := b.row(first, c.Start); err != nil {
 			return err
 		}
+		f.looked()
 	}
 	for {
 		rec, ok, err := c.Record()
+		if f.enough() {
+			f.partly = ok || err != nil
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -206,11 +208,13 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 				if err := b.row([]cells.Cell{{Line: c.Start - k}}, c.Start-k); err != nil {
 					return err
 				}
+				f.looked()
 			}
 		}
 		if err := b.row(rec, c.Start); err != nil {
 			return err
 		}
+		f.looked()
 	}
 	if b.done && b.t.Rows() == 0 {
 		return nil

@@ -2,13 +2,17 @@ package tables
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/packed"
 	"github.com/starling-smc/starling/internal/parquet"
+	"github.com/starling-smc/starling/internal/regular"
+	"github.com/starling-smc/starling/internal/stated"
 )
 
 // tableText is the text of a table, which can be read again from its beginning: the bytes of a file, what gzip packed in them, or a
@@ -19,6 +23,8 @@ type tableText struct {
 	size   int           // of the file
 	packed bool          // with gzip
 	p      *parquet.File // of a Parquet file; nil: it is another
+	file   string        // the file of a Parquet file
+	read   int           // bytes of the file so far, of the present pass over it
 }
 
 // parquetRatio is packed.Ratio of Parquet, which packs a column that hardly changes to almost nothing.
@@ -27,13 +33,26 @@ const parquetRatio = 1024
 // open begins to read the text.
 func (t *tableText) open() (io.Reader, error) {
 	if t.p != nil {
-		return t.p.Text(), nil
+		return regular.Heard(context.Background(), t.p.Text()), nil
 	}
-	file := io.NewSectionReader(t.raw, 0, int64(t.size))
+	t.read = 0
+	file := &counted{*io.NewSectionReader(t.raw, 0, int64(t.size)), &t.read}
 	if t.packed {
 		return packed.New(t.name, file, t.size)
 	}
 	return file, nil
+}
+
+// counted counts the bytes that are read.
+type counted struct {
+	io.SectionReader
+	n *int
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.SectionReader.Read(b)
+	*c.n += n
+	return n, err
 }
 
 // head returns the beginning of the text, at most n bytes, and whether more follows.
@@ -48,7 +67,7 @@ func (t *tableText) head(n int) (head []byte, more bool, err error) {
 		return head[:k], false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", t.name, err)
+		return nil, false, t.named(err)
 	}
 	_, err = io.ReadFull(r, make([]byte, 1))
 	return head, err == nil, nil
@@ -74,7 +93,8 @@ func (t *tableText) estimate() int {
 	if _, err := t.raw.ReadAt(last[:], int64(t.size-len(last))); err != nil {
 		return t.size
 	}
-	return max(t.size, min(int(binary.LittleEndian.Uint32(last[:])), t.most()))
+	n, _ := stated.Int(binary.LittleEndian.Uint32(last[:]), t.most())
+	return max(t.size, n)
 }
 
 // lines returns a number that is at least the number of lines, and the bytes of the text. A packed text that becomes a table in
@@ -93,10 +113,22 @@ func (t *tableText) lines(window int) (lines, size int, err error) {
 		case err == io.EOF:
 			return lines, size, nil
 		case err != nil:
-			return 0, 0, fmt.Errorf("%s: %w", t.name, err)
+			return 0, 0, t.named(err)
 		case size > t.most():
 			return 0, 0, fmt.Errorf("%s: more than %s bytes of text in a packed file of %s bytes (if that is right, save the table as a plain CSV)",
 				t.name, numeral.Count(t.most()), numeral.Count(t.size))
 		}
 	}
+}
+
+// named puts the file's name before an error.
+func (t *tableText) named(err error) error {
+	var damaged *parquet.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &damaged): // of no line of a text
+		return fmt.Errorf("%s: %w", t.file, err)
+	}
+	return fmt.Errorf("%s: %w", t.name, err)
 }
