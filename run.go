@@ -300,6 +300,9 @@ func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
 	default:
 		p, err = r.Schema.Read(on.Data, on.Labels, dir)
 	}
+	if err == nil && !r.isOwn(on) {
+		p.LookOutside()
+	}
 	if err == nil {
 		err = p.ReadGroups(dir, on.OOD...)
 	}

@@ -1,0 +1,235 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/starling-smc/starling/internal/finding"
+)
+
+// Outside finds the inputs of rows that lie outside the bounds of the training rows' numbers (Range.Bounds), as the rows of a file pass,
+// block after block. In the end it says which columns they are in, and which slip of units would explain them. What it finds does not
+// depend on how the rows are divided into blocks.
+type Outside struct {
+	schema      *Schema
+	of          []int     // the range of each input, −1 for none
+	low, high   []float32 // the bounds of each input, as the network sees it
+	mean, scale []float64 // give an input in the units of its range: mean + scale·x
+	tallies     []tally   // of each range
+	rows, out   int       // rows, and those of which an input lies outside
+	row         []float32 // of pixels as a network sees them
+	counts      []int32
+}
+
+// tally counts the numbers of one range.
+type tally struct {
+	rows         int     // of which a number lies outside
+	last         int     // of these rows, from 1
+	least, most  float64 // of the numbers outside
+	all, outside amount
+	small, large int             // of the numbers that are not 0, those more than 4 times smaller, or larger, than the training rows' on average
+	back         [len(slips)]int // of the numbers outside, those that a slip of units would explain: the training rows have such numbers
+}
+
+// amount counts numbers, and sums the logarithms of those that are not 0.
+type amount struct {
+	count, sized int
+	octaves      int64
+}
+
+func (a *amount) add(x float64, o int64, negligible bool) {
+	a.count++
+	if !negligible {
+		a.sized++
+		a.octaves += o
+	}
+}
+
+// slips are the factors of units that are mistaken for each other: tens, inches and millimetres, percent, pixels of bytes, thousands.
+var slips = [...]float64{10, 25.4, 100, 255, 1000, 1. / 10, 1 / 25.4, 1. / 100, 1. / 255, 1. / 1000}
+
+// Outside begins to look at the rows of a file. It is nil for a schema without ranges, of a run that an older version made; a nil Outside
+// finds nothing.
+func (s *Schema) Outside() *Outside {
+	if s.Ranges == nil {
+		return nil
+	}
+	of, ranges := s.ranged()
+	o := &Outside{schema: s, of: of, tallies: make([]tally, ranges)}
+	first := 0
+	if s.Intercept {
+		first = 1
+	}
+	for j, r := range of {
+		mean, scale := 0.0, 1.0
+		if s.Inputs != nil && j >= first {
+			mean, scale = s.Inputs.Mean[j-first], s.Inputs.SD[j-first]/s.Inputs.To
+		}
+		low, high := math.Inf(-1), math.Inf(1)
+		if r >= 0 {
+			low, high = s.Ranges[r].Bounds()
+			low, high = (low/2-mean/2)/(scale/2), (high/2-mean/2)/(scale/2)
+		}
+		o.low, o.high = append(o.low, float32(low)), append(o.high, float32(high))
+		o.mean, o.scale = append(o.mean, mean), append(o.scale, scale)
+	}
+	for i := range o.tallies {
+		o.tallies[i].least, o.tallies[i].most = math.Inf(1), math.Inf(-1)
+	}
+	return o
+}
+
+// Add counts the next rows, and returns how many inputs of each lie outside. The counts are overwritten by the next call. They are nil if
+// o is nil.
+func (o *Outside) Add(set *Set) []int32 {
+	if o == nil {
+		return nil
+	}
+	p := len(o.of)
+	o.counts = append(o.counts[:0], make([]int32, set.Len())...)
+	for i := range o.counts {
+		row := o.row
+		if set.U8 == nil {
+			row = set.F32[i*p : (i+1)*p]
+		} else {
+			row = row[:0]
+			for _, v := range set.U8[i*p : (i+1)*p] {
+				row = append(row, float32(v)/255)
+			}
+			o.row = row
+		}
+		o.rows++
+		for j, v := range row {
+			if k := o.of[j]; k >= 0 {
+				outside := v < o.low[j] || v > o.high[j]
+				if o.tallies[k].add(&o.schema.Ranges[k], o.mean[j]+float64(o.scale[j]*float64(v)), outside, o.rows); outside {
+					o.counts[i]++
+				}
+			}
+		}
+		if o.counts[i] > 0 {
+			o.out++
+		}
+	}
+	return o.counts
+}
+
+// add counts a number of a row.
+func (t *tally) add(r *Range, x float64, outside bool, row int) {
+	logarithm, zero := octaves(x), math.Abs(x) <= negligible*r.top()
+	t.all.add(x, logarithm, zero)
+	if !zero {
+		switch typical := octaves(r.Magnitude); {
+		case logarithm < typical-2*octave:
+			t.small++
+		case logarithm > typical+2*octave:
+			t.large++
+		}
+	}
+	if !outside {
+		return
+	}
+	if t.last != row {
+		t.rows, t.last = t.rows+1, row
+	}
+	t.least, t.most = min(t.least, x), max(t.most, x)
+	t.outside.add(x, logarithm, zero)
+	for k, factor := range slips {
+		if v := x / factor; v >= r.Min && v <= r.Max {
+			t.back[k]++
+		}
+	}
+}
+
+// Thresholds of a slip of units.
+const (
+	nearly   = .9         // of the numbers outside, or of all numbers, are explained by it
+	apart    = octave / 2 // a ratio of magnitudes within a factor of 1.4 is near it
+	enough   = 20         // numbers tell a slip although none of them lies outside
+	majority = .5         // of a column's numbers lie outside: then all its numbers are taken to have the slip
+)
+
+// slip is the slip of units that explains a column's numbers; −1 if there is none.
+func (t *tally) slip(r *Range) int {
+	of, explains := t.outside, func(k int) bool { return float64(t.back[k]) >= nearly*float64(t.outside.count) }
+	switch {
+	case r.Magnitude == 0:
+		return -1
+	case float64(t.outside.count) >= majority*float64(t.all.count):
+		of = t.all
+	case t.all.sized >= enough && float64(max(t.small, t.large)) >= nearly*float64(t.all.sized):
+		of, explains = t.all, func(k int) bool { return slips[k] > 1 == (t.large > t.small) }
+	}
+	if of.sized == 0 {
+		return -1
+	}
+	best, nearest := -1, int64(apart)
+	for k, factor := range slips {
+		off := of.octaves/int64(of.sized) - octaves(r.Magnitude) - octaves(factor) + octaves(1)
+		if off = max(off, -off); explains(k) && off <= nearest {
+			best, nearest = k, off
+		}
+	}
+	return best
+}
+
+// Findings say what was found in a file: that the run has no ranges, or which columns have rows outside, and slips of units.
+func (o *Outside) Findings(file string) (found []finding.Finding) {
+	if o == nil {
+		return []finding.Finding{finding.Of(finding.NoRanges{})}
+	}
+	var columns []string
+	slipped := make([][]string, len(slips))
+	cells, all := 0, 0
+	for k := range o.tallies {
+		t, r := &o.tallies[k], &o.schema.Ranges[k]
+		cells, all = cells+t.outside.count, all+t.all.count
+		if t.rows > 0 {
+			columns = append(columns, finding.OutsideColumn(o.schema.rangeTitle(k), t.rows, t.least, t.most, r.Min, r.Max))
+		}
+		if slip := t.slip(r); slip >= 0 {
+			slipped[slip] = append(slipped[slip], o.schema.rangeTitle(k))
+		}
+	}
+	if o.out > 0 {
+		f := finding.OutsideRows{Columns: finding.FewOf(columns), Rows: o.out, Of: o.rows, File: file}
+		if o.schema.Columns == nil {
+			f.Share = float64(cells) / float64(all)
+		}
+		found = append(found, finding.Of(f))
+	}
+	for k, names := range slipped {
+		if names != nil {
+			larger, factor := slips[k] > 1, max(slips[k], 1/slips[k])
+			found = append(found, finding.Of(finding.OtherUnits{Columns: finding.FirstOf(names), File: file, Factor: math.Round(factor*10) / 10, Larger: larger}))
+		}
+	}
+	return found
+}
+
+// rangeTitle names the inputs of a range in a sentence.
+func (s *Schema) rangeTitle(k int) string {
+	switch {
+	case s.Columns != nil && s.Named:
+		return strconv.Quote(s.Ranges[k].Column)
+	case s.Columns != nil:
+		return "number " + s.Ranges[k].Column
+	case len(s.Ranges) == 1:
+		return ""
+	case len(s.Shape) == 3:
+		return fmt.Sprint("channel ", k)
+	}
+	return fmt.Sprint("feature ", k)
+}
+
+// LookOutside notes which inputs lie outside (Outside) of the examples that are evaluated: Test, or Train without them. They are others
+// than the run's own.
+func (p *Problem) LookOutside() {
+	o, set := p.Schema.Outside(), p.Test
+	if set == nil {
+		set = p.Train
+	}
+	o.Add(set)
+	p.Noted = append(p.Noted, o.Findings(p.Name)...)
+}
