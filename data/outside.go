@@ -38,9 +38,9 @@ type amount struct {
 	octaves      int64
 }
 
-func (a *amount) add(x float64, o int64, negligible bool) {
+func (a *amount) add(o int64, zero bool) {
 	a.count++
-	if !negligible {
+	if !zero {
 		a.sized++
 		a.octaves += o
 	}
@@ -117,8 +117,9 @@ func (o *Outside) Add(set *Set) []int32 {
 
 // add counts a number of a row.
 func (t *tally) add(r *Range, x float64, outside bool, row int) {
-	logarithm, zero := octaves(x), math.Abs(x) <= negligible*r.top()
-	t.all.add(x, logarithm, zero)
+	slack := negligible * r.top() // more than what single precision rounds
+	logarithm, zero := octaves(x), math.Abs(x) <= slack
+	t.all.add(logarithm, zero)
 	if !zero {
 		switch typical := octaves(r.Magnitude); {
 		case logarithm < typical-2*octave:
@@ -133,10 +134,13 @@ func (t *tally) add(r *Range, x float64, outside bool, row int) {
 	if t.last != row {
 		t.rows, t.last = t.rows+1, row
 	}
+	if zero {
+		x = 0
+	}
 	t.least, t.most = min(t.least, x), max(t.most, x)
-	t.outside.add(x, logarithm, zero)
+	t.outside.add(logarithm, zero)
 	for k, factor := range slips {
-		if v := x / factor; v >= r.Min && v <= r.Max {
+		if v := x / factor; v >= r.Min-slack && v <= r.Max+slack {
 			t.back[k]++
 		}
 	}
@@ -148,16 +152,18 @@ const (
 	apart    = octave / 2 // a ratio of magnitudes within a factor of 1.4 is near it
 	enough   = 20         // numbers tell a slip although none of them lies outside
 	majority = .5         // of a column's numbers lie outside: then all its numbers are taken to have the slip
+	plain    = 100        // the least factor that tells a slip of few numbers among others: 10 times a usual number may be rare
 )
 
 // slip is the slip of units that explains a column's numbers; −1 if there is none.
 func (t *tally) slip(r *Range) int {
-	of, explains := t.outside, func(k int) bool { return float64(t.back[k]) >= nearly*float64(t.outside.count) }
+	back := func(k int) bool { return float64(t.back[k]) >= nearly*float64(t.outside.count) }
+	of, explains := t.outside, func(k int) bool { return back(k) && (slips[k] >= plain || slips[k] <= 1./plain) }
 	switch {
 	case r.Magnitude == 0:
 		return -1
 	case float64(t.outside.count) >= majority*float64(t.all.count):
-		of = t.all
+		of, explains = t.all, back
 	case t.all.sized >= enough && float64(max(t.small, t.large)) >= nearly*float64(t.all.sized):
 		of, explains = t.all, func(k int) bool { return slips[k] > 1 == (t.large > t.small) }
 	}

@@ -30,16 +30,17 @@ const (
 )
 
 // Bounds are the numbers between which the numbers of a row to predict are taken for known ones. They are half the width of the range
-// below the least number of the training rows, and as much above the largest. If all numbers of the training rows are positive, the lower
-// bound is at least Min·√(Min/Max), half of the range below the least on a logarithmic scale: else 0 would often be within the bounds. The
-// same holds for negative numbers with the signs changed.
+// below the least number of the training rows, and as much above the largest. If all numbers of the training rows are positive, and the
+// largest is at most 10 times the least, the lower bound is at least Min·√(Min/Max), half of the range below the least on a logarithmic
+// scale: else 0 would often be within the bounds. The same holds for negative numbers with the signs changed.
 func (r *Range) Bounds() (low, high float64) {
 	more := r.Max/2 - r.Min/2
 	low, high = r.Min-more, r.Max+more
+	const far = 10 // from the least to the largest: then the least may be near 0 by chance
 	switch {
-	case r.Min > 0:
+	case r.Min > 0 && r.Min >= r.Max/far:
 		low = max(low, r.Min*math.Sqrt(r.Min/r.Max))
-	case r.Max < 0:
+	case r.Max < 0 && r.Max <= r.Min/far:
 		high = min(high, r.Max*math.Sqrt(r.Max/r.Min))
 	}
 	return low, high
