@@ -12,23 +12,30 @@ import (
 // block after block. In the end it says which columns they are in, and which slip of units would explain them. What it finds does not
 // depend on how the rows are divided into blocks.
 type Outside struct {
-	schema      *Schema
-	of          []int     // the range of each input, −1 for none
-	low, high   []float32 // the bounds of each input, as the network sees it
-	mean, scale []float64 // give an input in the units of its range: mean + scale·x
-	tallies     []tally   // of each range
-	rows, out   int       // rows, and those of which an input lies outside
-	row         []float32 // of pixels as a network sees them
-	counts      []int32
+	schema    *Schema
+	inputs    []seenInput
+	tallies   []tally // of each range
+	rows, out int     // rows, and those of which an input lies outside
+	row       []float32
+	counts    []int32
+}
+
+// seenInput is an input of the network.
+type seenInput struct {
+	of          int     // its range; −1: none
+	low, high   float32 // its bounds, as the network sees it
+	mean, scale float64 // mean + scale·x is its number in the file
 }
 
 // tally counts the numbers of one range.
 type tally struct {
+	slack        float64 // numbers of at most this size are 0. It is more than what single precision rounds
+	low, high    int64   // logarithms of a quarter of the training rows' magnitude, and of four times
 	rows         int     // of which a number lies outside
 	last         int     // of these rows, from 1
 	least, most  float64 // of the numbers outside
 	all, outside amount
-	small, large int             // of the numbers that are not 0, those more than 4 times smaller, or larger, than the training rows' on average
+	small, large int             // of the numbers that are not 0, those with a logarithm below low, and those above high
 	back         [len(slips)]int // of the numbers outside, those that a slip of units would explain: the training rows have such numbers
 }
 
@@ -36,14 +43,6 @@ type tally struct {
 type amount struct {
 	count, sized int
 	octaves      int64
-}
-
-func (a *amount) add(o int64, zero bool) {
-	a.count++
-	if !zero {
-		a.sized++
-		a.octaves += o
-	}
 }
 
 // slips are the factors of units that are mistaken for each other: tens, inches and millimetres, percent, pixels of bytes, thousands.
@@ -56,26 +55,26 @@ func (s *Schema) Outside() *Outside {
 		return nil
 	}
 	of, ranges := s.ranged()
-	o := &Outside{schema: s, of: of, tallies: make([]tally, ranges)}
+	o := &Outside{schema: s, inputs: make([]seenInput, len(of)), tallies: make([]tally, ranges)}
+	for i := range o.tallies {
+		r, typical := &s.Ranges[i], octaves(s.Ranges[i].Magnitude)
+		o.tallies[i] = tally{slack: negligible * r.top(), low: typical - 2*octave, high: typical + 2*octave, least: math.Inf(1), most: math.Inf(-1)}
+	}
 	first := 0
 	if s.Intercept {
 		first = 1
 	}
 	for j, r := range of {
-		mean, scale := 0.0, 1.0
-		if s.Inputs != nil && j >= first {
-			mean, scale = s.Inputs.Mean[j-first], s.Inputs.SD[j-first]/s.Inputs.To
+		in := &o.inputs[j]
+		if in.of = r; r < 0 {
+			continue
 		}
-		low, high := math.Inf(-1), math.Inf(1)
-		if r >= 0 {
-			low, high = s.Ranges[r].Bounds()
-			low, high = (low/2-mean/2)/(scale/2), (high/2-mean/2)/(scale/2)
+		in.scale = 1
+		if s.Inputs != nil {
+			in.mean, in.scale = s.Inputs.Mean[j-first], s.Inputs.SD[j-first]/s.Inputs.To
 		}
-		o.low, o.high = append(o.low, float32(low)), append(o.high, float32(high))
-		o.mean, o.scale = append(o.mean, mean), append(o.scale, scale)
-	}
-	for i := range o.tallies {
-		o.tallies[i].least, o.tallies[i].most = math.Inf(1), math.Inf(-1)
+		low, high := s.Ranges[r].Bounds()
+		in.low, in.high = float32((low/2-in.mean/2)/(in.scale/2)), float32((high/2-in.mean/2)/(in.scale/2))
 	}
 	return o
 }
@@ -86,14 +85,13 @@ func (o *Outside) Add(set *Set) []int32 {
 	if o == nil {
 		return nil
 	}
-	p := len(o.of)
+	p := len(o.inputs)
 	o.counts = append(o.counts[:0], make([]int32, set.Len())...)
 	for i := range o.counts {
-		row := o.row
+		row := o.row[:0]
 		if set.U8 == nil {
 			row = set.F32[i*p : (i+1)*p]
 		} else {
-			row = row[:0]
 			for _, v := range set.U8[i*p : (i+1)*p] {
 				row = append(row, float32(v)/255)
 			}
@@ -101,11 +99,26 @@ func (o *Outside) Add(set *Set) []int32 {
 		}
 		o.rows++
 		for j, v := range row {
-			if k := o.of[j]; k >= 0 {
-				outside := v < o.low[j] || v > o.high[j]
-				if o.tallies[k].add(&o.schema.Ranges[k], o.mean[j]+float64(o.scale[j]*float64(v)), outside, o.rows); outside {
-					o.counts[i]++
+			in := &o.inputs[j]
+			if in.of < 0 {
+				continue
+			}
+			t := &o.tallies[in.of]
+			x := in.mean + float64(in.scale*float64(v))
+			t.all.count++
+			if logarithm := octaves(x); math.Abs(x) > t.slack {
+				t.all.sized++
+				t.all.octaves += logarithm
+				switch {
+				case logarithm < t.low:
+					t.small++
+				case logarithm > t.high:
+					t.large++
 				}
+			}
+			if v < in.low || v > in.high {
+				o.counts[i]++
+				t.add(&o.schema.Ranges[in.of], x, o.rows)
 			}
 		}
 		if o.counts[i] > 0 {
@@ -115,32 +128,20 @@ func (o *Outside) Add(set *Set) []int32 {
 	return o.counts
 }
 
-// add counts a number of a row.
-func (t *tally) add(r *Range, x float64, outside bool, row int) {
-	slack := negligible * r.top() // more than what single precision rounds
-	logarithm, zero := octaves(x), math.Abs(x) <= slack
-	t.all.add(logarithm, zero)
-	if !zero {
-		switch typical := octaves(r.Magnitude); {
-		case logarithm < typical-2*octave:
-			t.small++
-		case logarithm > typical+2*octave:
-			t.large++
-		}
-	}
-	if !outside {
-		return
-	}
+// add counts a number outside.
+func (t *tally) add(r *Range, x float64, row int) {
 	if t.last != row {
 		t.rows, t.last = t.rows+1, row
 	}
-	if zero {
+	if t.outside.count++; math.Abs(x) > t.slack {
+		t.outside.sized++
+		t.outside.octaves += octaves(x)
+	} else {
 		x = 0
 	}
 	t.least, t.most = min(t.least, x), max(t.most, x)
-	t.outside.add(logarithm, zero)
 	for k, factor := range slips {
-		if v := x / factor; v >= r.Min-slack && v <= r.Max+slack {
+		if v := x / factor; v >= r.Min-t.slack && v <= r.Max+t.slack {
 			t.back[k]++
 		}
 	}

@@ -72,7 +72,7 @@ func TestBounds(t *testing.T) {
 
 // seen is a run's schema, and a table of new rows that come from where its training rows come from: a normal and a skewed column, one of
 // counts, one of lengths, one of coordinates around 0, and a word.
-func seen(t *testing.T, train, rows int) (*Schema, [][]float64) {
+func seen(t testing.TB, train, rows int) (*Schema, [][]float64) {
 	t.Helper()
 	s := rng.Key{Seed: 36, Purpose: rng.Synthetic}.Stream()
 	row := func() []float64 {
@@ -108,28 +108,35 @@ func line(row []float64) (text string) {
 }
 
 // look passes rows through an Outside in blocks, and returns the counts and the words of what is found.
-func look(t *testing.T, s *Schema, rows [][]float64, block int) (counts []int32, told string) {
+func look(t testing.TB, s *Schema, rows [][]float64, block int) (counts []int32, told string) {
 	t.Helper()
 	o := s.Outside()
 	for from := 0; from < len(rows); from += block {
-		text := "normal,skewed,count,length,place,word\n"
-		for _, row := range rows[from:min(from+block, len(rows))] {
-			text += line(row) + "a\n"
-		}
-		tab, err := DecodeCSV("new.csv", []byte(text), s.CSVToPredict(""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		set, err := s.Set("new", tab, nil, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := setOf(t, s, rows[from:min(from+block, len(rows))])
 		counts = append(counts, o.Add(set)...)
 	}
 	for _, f := range o.Findings("new.csv") {
 		told += f.Words() + "\n"
 	}
 	return counts, told
+}
+
+// setOf makes a set of rows.
+func setOf(t testing.TB, s *Schema, rows [][]float64) *Set {
+	t.Helper()
+	text := "normal,skewed,count,length,place,word\n"
+	for _, row := range rows {
+		text += line(row) + "a\n"
+	}
+	tab, err := DecodeCSV("new.csv", []byte(text), s.CSVToPredict(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := s.Set("new", tab, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }
 
 // TestOutside: ten kinds of broken rows, what is told of them, and what cannot be seen. Blocks of any size say the same.
@@ -319,4 +326,15 @@ func TestWithoutRanges(t *testing.T) {
 	if counts, _ := look(t, s, fresh, 2); counts != nil || o != nil || !finding.Has(o.Findings("x"), finding.NoRanges{}) || s.check() != nil {
 		t.Errorf("%v, %v, %v", counts, o.Findings("x"), s.check())
 	}
+}
+
+// BenchmarkOutside is the time of a clean row of five numbers and a word.
+func BenchmarkOutside(b *testing.B) {
+	s, fresh := seen(b, 300, 1000)
+	set := setOf(b, s, fresh)
+	o := s.Outside()
+	for b.Loop() {
+		o.Add(set)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*set.Len()), "ns/row")
 }
