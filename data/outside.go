@@ -150,28 +150,41 @@ func (t *tally) add(r *Range, x float64, row int) {
 // Thresholds of a slip of units.
 const (
 	nearly   = .9         // of the numbers outside, or of all numbers, are explained by it
-	apart    = octave / 2 // a ratio of magnitudes within a factor of 1.4 is near it
-	enough   = 20         // numbers tell a slip although none of them lies outside
+	apart    = octave / 2 // a ratio of magnitudes within a factor of 1.4 is near it, and of many numbers one within 1.2
+	enough   = 20         // are many numbers: they tell a slip although none of them lies outside
+	usual    = .5         // of the span from the quantile at 5 % to that at 95 % is what the numbers outside span, divided by the factor, if they are many
 	majority = .5         // of a column's numbers lie outside: then all its numbers are taken to have the slip
 	plain    = 100        // the least factor that tells a slip of few numbers among others: 10 times a usual number may be rare
 )
 
+// broken reports whether most numbers of a column lie outside.
+func (t *tally) broken() bool {
+	return t.all.count > 0 && float64(t.outside.count) >= majority*float64(t.all.count)
+}
+
 // slip is the slip of units that explains a column's numbers; −1 if there is none.
 func (t *tally) slip(r *Range) int {
+	many := t.all.sized >= enough
 	back := func(k int) bool { return float64(t.back[k]) >= nearly*float64(t.outside.count) }
 	of, explains := t.outside, func(k int) bool { return back(k) && (slips[k] >= plain || slips[k] <= 1./plain) }
 	switch {
 	case r.Magnitude == 0:
 		return -1
-	case float64(t.outside.count) >= majority*float64(t.all.count):
-		of, explains = t.all, back
-	case t.all.sized >= enough && float64(max(t.small, t.large)) >= nearly*float64(t.all.sized):
+	case t.broken():
+		of, explains = t.all, func(k int) bool {
+			span := (t.most - t.least) / slips[k]
+			return back(k) && (!many || span >= usual*(r.Quantiles[len(RangeLevels)-2]-r.Quantiles[1]))
+		}
+	case many && float64(max(t.small, t.large)) >= nearly*float64(t.all.sized):
 		of, explains = t.all, func(k int) bool { return slips[k] > 1 == (t.large > t.small) }
 	}
 	if of.sized == 0 {
 		return -1
 	}
 	best, nearest := -1, int64(apart)
+	if many {
+		nearest = apart / 2
+	}
 	for k, factor := range slips {
 		off := of.octaves/int64(of.sized) - octaves(r.Magnitude) - octaves(factor) + octaves(1)
 		if off = max(off, -off); explains(k) && off <= nearest {
@@ -188,7 +201,7 @@ func (o *Outside) Findings(file string) (found []finding.Finding) {
 	}
 	var columns []string
 	slipped := make([][]string, len(slips))
-	cells, all := 0, 0
+	cells, all, broken, explained := 0, 0, 0, 0
 	for k := range o.tallies {
 		t, r := &o.tallies[k], &o.schema.Ranges[k]
 		cells, all = cells+t.outside.count, all+t.all.count
@@ -197,6 +210,10 @@ func (o *Outside) Findings(file string) (found []finding.Finding) {
 		}
 		if slip := t.slip(r); slip >= 0 {
 			slipped[slip] = append(slipped[slip], o.schema.rangeTitle(k))
+			explained++
+		}
+		if t.broken() {
+			broken++
 		}
 	}
 	if o.out > 0 {
@@ -207,7 +224,7 @@ func (o *Outside) Findings(file string) (found []finding.Finding) {
 		found = append(found, finding.Of(f))
 	}
 	for k, names := range slipped {
-		if names != nil {
+		if names != nil && 2*explained >= broken { // else the columns have another fault, such as their order
 			larger, factor := slips[k] > 1, max(slips[k], 1/slips[k])
 			found = append(found, finding.Of(finding.OtherUnits{Columns: finding.FirstOf(names), File: file, Factor: math.Round(factor*10) / 10, Larger: larger}))
 		}

@@ -59,11 +59,16 @@ func lgamma(x float64) float64 { v, _ := math.Lgamma(x); return v }
 
 // TestBounds: half of the range more on either side, and for numbers of one sign half of it on a logarithmic scale towards 0.
 func TestBounds(t *testing.T) {
-	for _, c := range []struct{ min, max, low, high float64 }{
-		{0, 10, -5, 15}, {-2, 2, -4, 4}, {1, 100, -48.5, 149.5}, {10, 100, math.Sqrt(10), 145}, {10, 101, -35.5, 146.5}, {90, 100, 90 * math.Sqrt(.9), 105}, {-100, -1, -149.5, 48.5}, {-100, -10, -145, -math.Sqrt(10)}, {7, 7, 7, 7},
-		{-1e308, 1.5e308, math.Inf(-1), math.Inf(1)}, {0, 0, 0, 0},
+	for _, c := range []struct {
+		min, max, low, high float64
+		count               int
+	}{
+		{0, 10, -5, 15, 100}, {-2, 2, -4, 4, 100}, {1, 100, -48.5, 149.5, 99}, {1, 100, .1, 149.5, 100}, {90, 100, 90 * math.Sqrt(.9), 105, 10},
+		{30, 100, -5, 135, 99}, {-100, -1, -149.5, 48.5, 99}, {-100, -1, -149.5, -.1, 100}, {7, 7, 7, 7, 5},
+		{-1e308, 1.5e308, math.Inf(-1), math.Inf(1), 100}, {0, 0, 0, 0, 100},
 	} {
-		low, high := (&Range{Min: c.min, Max: c.max}).Bounds()
+		r := &Range{Min: c.min, Max: c.max, Quantiles: []float64{c.min, 2 * c.min, 0, 0, 0, 2 * c.max, c.max}, Count: c.count}
+		low, high := r.Bounds()
 		if !(low == c.low || golden.Near(low, c.low, 1e-14, 0)) || !(high == c.high || golden.Near(high, c.high, 1e-14, 0)) {
 			t.Errorf("%v to %v: %v to %v, want %v to %v", c.min, c.max, low, high, c.low, c.high)
 		}
@@ -160,9 +165,9 @@ func TestOutside(t *testing.T) {
 		{"swapped columns", func(_ int, r []float64) { r[0], r[3] = r[3], r[0] }, [2]int{200, 200}, [2]int{400, 402}, []string{`"normal" in 200 (`, `"length" in 200 (`}, "another unit"},
 		{"zeros for missing", func(i int, r []float64) {
 			if i < 20 {
-				r[3] = 0
+				r[1] = 0
 			}
-		}, [2]int{20, 22}, [2]int{20, 22}, []string{`"length" in 20 (0; in training`}, "another unit"},
+		}, [2]int{20, 22}, [2]int{20, 22}, []string{`"skewed" in 20 (0; in training`}, "another unit"},
 		{"signs", func(_ int, r []float64) { times(r, -1) }, [2]int{200, 200}, [2]int{400, 900}, []string{`"normal" in 200 (−`}, "another unit"},
 		{"an offset", func(_ int, r []float64) { r[0] += 200 }, [2]int{200, 200}, [2]int{200, 202}, []string{`"normal" in 200 (`}, "another unit"},
 		{"a single value", func(i int, r []float64) {
@@ -170,6 +175,14 @@ func TestOutside(t *testing.T) {
 				r[3] = 4e12
 			}
 		}, [2]int{1, 3}, [2]int{1, 3}, []string{`"length" in 1 (4e+12; in training`}, "another unit"},
+		{"ten times once", func(i int, r []float64) {
+			if i == 7 {
+				r[3] = 45
+			}
+		}, [2]int{1, 3}, [2]int{1, 3}, []string{`"length" in 1 (45; in training`}, "another unit"}, // a usual number of the column may be so
+		{"other faults and a slip", func(_ int, r []float64) {
+			r[0], r[1], r[3] = r[0]+1000, 10*r[1], r[3]+1000
+		}, [2]int{200, 200}, [2]int{550, 602}, []string{`"skewed" in `}, "another unit"},
 		{"a point left out", func(i int, r []float64) {
 			if i == 7 {
 				r[3] = 455

@@ -10,6 +10,7 @@ import (
 // pixels as shares of 255. Missing values do not count.
 type Range struct {
 	Column    string    `json:"column,omitempty"` // of a table
+	Count     int       `json:"count"`            // numbers
 	Min       float64   `json:"min"`
 	Max       float64   `json:"max"`
 	Mean      float64   `json:"mean"`
@@ -30,20 +31,26 @@ const (
 )
 
 // Bounds are the numbers between which the numbers of a row to predict are taken for known ones. They are half the width of the range
-// below the least number of the training rows, and as much above the largest. If all numbers of the training rows are positive, and the
-// largest is at most 10 times the least, the lower bound is at least Min·√(Min/Max), half of the range below the least on a logarithmic
-// scale: else 0 would often be within the bounds. The same holds for negative numbers with the signs changed.
+// below the least number of the training rows, and as much above the largest. If all numbers of the training rows are positive, and clearly
+// so, the lower bound is at least Min·√(Min/Max), half of the range below the least on a logarithmic scale: else 0 would often be within the
+// bounds. They are clearly so if the least is at least half of the quantile at 5 %, with 100 numbers or more, or at least a third of the
+// largest: else the least may be near 0 by chance. The same holds for negative numbers with the signs changed.
 func (r *Range) Bounds() (low, high float64) {
 	more := r.Max/2 - r.Min/2
 	low, high = r.Min-more, r.Max+more
-	const far = 10 // from the least to the largest: then the least may be near 0 by chance
+	last := len(r.Quantiles) - 1
 	switch {
-	case r.Min > 0 && r.Min >= r.Max/far:
+	case r.Min > 0 && r.clearly(r.Min, r.Quantiles[1], r.Max):
 		low = max(low, r.Min*math.Sqrt(r.Min/r.Max))
-	case r.Max < 0 && r.Max <= r.Min/far:
+	case r.Max < 0 && r.clearly(-r.Max, -r.Quantiles[last-1], -r.Min):
 		high = min(high, r.Max*math.Sqrt(r.Max/r.Min))
 	}
 	return low, high
+}
+
+// clearly reports whether numbers are clearly positive, from their least, their quantile at 5 % and their largest.
+func (r *Range) clearly(least, fifth, largest float64) bool {
+	return r.Count >= 100 && least >= fifth/2 || least >= largest/3
 }
 
 // top is the largest magnitude.
@@ -61,7 +68,7 @@ func ofOctaves(o int64) float64 { return math.Float64frombits(uint64(o) << 42) }
 // check returns the first inconsistency of a range that came from a file.
 func (r *Range) check() error {
 	numbers := append([]float64{r.Min, r.Max, r.Mean, r.SD, r.Magnitude}, r.Quantiles...)
-	if !slices.IsSorted(r.Quantiles) || len(r.Quantiles) != len(RangeLevels) || !(r.Min <= r.Max) || !(r.SD >= 0) || !(r.Magnitude >= 0) ||
+	if !slices.IsSorted(r.Quantiles) || len(r.Quantiles) != len(RangeLevels) || r.Count < 0 || !(r.Min <= r.Max) || !(r.SD >= 0) || !(r.Magnitude >= 0) ||
 		slices.ContainsFunc(numbers, func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) }) {
 		return fmt.Errorf("a range of numbers from %v to %v, standard deviation %v, quantiles %v", r.Min, r.Max, r.SD, r.Quantiles)
 	}
@@ -149,7 +156,7 @@ func (s *Schema) measureTable(t *Table, train []int32, features []int) {
 
 // measure measures the ranges of n rows, of whose numbers each belongs to the range that of says. Numbers that are not finite do not count.
 func measure(n int, of []int, ranges int, row func(i int, dst []float64)) []Range {
-	all, counts, width := make([]Range, ranges), make([]float64, ranges), make([]int, ranges)
+	all, width := make([]Range, ranges), make([]int, ranges)
 	for i := range all {
 		all[i].Min, all[i].Max = math.Inf(1), math.Inf(-1)
 	}
@@ -173,7 +180,7 @@ func measure(n int, of []int, ranges int, row func(i int, dst []float64)) []Rang
 	rows := min(n, max(1, sampled/max(1, slices.Max(append(width, 1)))))
 	each(func(i int, r *Range, k int, v float64) {
 		r.Min, r.Max = min(r.Min, v), max(r.Max, v)
-		counts[k]++
+		r.Count++
 		if i*rows%n < rows {
 			sample[k] = append(sample[k], v)
 		}
@@ -192,13 +199,14 @@ func measure(n int, of []int, ranges int, row func(i int, dst []float64)) []Rang
 	})
 	for k := range all {
 		r, half := &all[k], all[k].Max/2-all[k].Min/2
-		if counts[k] == 0 { // all features of the range are 0 for the network, or all values are missing
+		if r.Count == 0 { // all features of the range are 0 for the network, or all values are missing
 			*r = Range{Quantiles: make([]float64, len(RangeLevels))}
 			continue
 		}
-		mean := sums[k] / counts[k]
+		n := float64(r.Count)
+		mean := sums[k] / n
 		r.Mean = min(r.Min+float64(2*mean*half), r.Max)
-		r.SD = 2 * half * math.Sqrt(max(0, squares[k]/counts[k]-float64(mean*mean)))
+		r.SD = 2 * half * math.Sqrt(max(0, squares[k]/n-float64(mean*mean)))
 		if sized[k] > 0 {
 			r.Magnitude = ofOctaves(logs[k] / sized[k])
 		}
