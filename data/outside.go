@@ -257,3 +257,26 @@ func (p *Problem) LookOutside() {
 	o.Add(set)
 	p.Noted = append(p.Noted, o.Findings(p.Name)...)
 }
+
+// So many rows of a validation or test part, and such a share of them, lie outside by no chance.
+const (
+	manyRows  = 5
+	manyShare = .2
+)
+
+// partsOutside finds validation and test parts that seem to be in another unit than the training rows, or of which many rows lie outside.
+func (p *Problem) partsOutside() (found []finding.Finding) {
+	for _, part := range []struct {
+		name string
+		set  *Set
+	}{{"the validation part", p.Validate}, {"the test part", p.Test}} {
+		o := p.Schema.Outside()
+		if o == nil || part.set == nil || !TakesShape(p.Schema.Shape, part.set.Shape) {
+			continue
+		}
+		if o.Add(part.set); o.out >= manyRows && float64(o.out) > manyShare*float64(o.rows) {
+			found = append(found, o.Findings(part.name)...)
+		}
+	}
+	return found
+}

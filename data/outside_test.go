@@ -341,6 +341,26 @@ func TestWithoutRanges(t *testing.T) {
 	}
 }
 
+// TestPartsOutside: a run is told of a test part in another unit, and of nothing where its parts are like the training rows.
+func TestPartsOutside(t *testing.T) {
+	s, fresh := seen(t, 300, 40)
+	p := &Problem{Schema: s, Train: setOf(t, s, fresh), Validate: setOf(t, s, fresh[:20])}
+	for _, row := range fresh[20:] {
+		times(row, 10)
+	}
+	p.Test = setOf(t, s, fresh[20:])
+	var told []string
+	for _, f := range p.partsOutside() {
+		told = append(told, f.Words())
+	}
+	if len(told) != 2 || !strings.HasPrefix(told[0], "20 of 20 rows of the test part lie outside the training rows: ") || !strings.HasPrefix(told[1], "numbers of the test part are some 10 times larger") {
+		t.Errorf("told %q", told)
+	}
+	if s.Ranges = nil; p.partsOutside() != nil {
+		t.Error("without ranges something is told")
+	}
+}
+
 // BenchmarkOutside is the time of a clean row of five numbers and a word.
 func BenchmarkOutside(b *testing.B) {
 	s, fresh := seen(b, 300, 1000)
