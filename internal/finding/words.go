@@ -173,7 +173,7 @@ func Numbered(parts []int) Some {
 func FirstOf(names []string) Some { return first(10, names) }
 
 // FewOf is FirstOf of things that need many words.
-func FewOf(names []string) Some { return first(3, names) }
+func FewOf(names []string) Some { return first(2, names) }
 
 func first(few int, names []string) Some {
 	told := names[:min(len(names), few)]
