@@ -74,7 +74,8 @@ func (s *Schema) Outside() *Outside {
 			in.mean, in.scale = s.Inputs.Mean[j-first], s.Inputs.SD[j-first]/s.Inputs.To
 		}
 		low, high := s.Ranges[r].Bounds()
-		in.low, in.high = float32((low/2-in.mean/2)/(in.scale/2)), float32((high/2-in.mean/2)/(in.scale/2))
+		half := float64(in.mean / 2) // the difference of large numbers overflows
+		in.low, in.high = float32((float64(low/2)-half)/(in.scale/2)), float32((float64(high/2)-half)/(in.scale/2))
 	}
 	return o
 }
@@ -271,7 +272,7 @@ func (p *Problem) partsOutside() (found []finding.Finding) {
 		set  *Set
 	}{{"the validation part", p.Validate}, {"the test part", p.Test}} {
 		o := p.Schema.Outside()
-		if o == nil || part.set == nil || !TakesShape(p.Schema.Shape, part.set.Shape) {
+		if o == nil || part.set == nil || part.set.Features() != len(o.inputs) {
 			continue
 		}
 		if o.Add(part.set); o.out >= manyRows && float64(o.out) > manyShare*float64(o.rows) {

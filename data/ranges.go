@@ -36,7 +36,7 @@ const (
 // bounds. They are clearly so if the least is at least half of the quantile at 5 %, with 100 numbers or more, or at least a third of the
 // largest: else the least may be near 0 by chance. The same holds for negative numbers with the signs changed.
 func (r *Range) Bounds() (low, high float64) {
-	more := r.Max/2 - r.Min/2
+	more := r.half()
 	low, high = r.Min-more, r.Max+more
 	last := len(r.Quantiles) - 1
 	switch {
@@ -52,6 +52,9 @@ func (r *Range) Bounds() (low, high float64) {
 func (r *Range) clearly(least, fifth, largest float64) bool {
 	return r.Count >= 100 && least >= fifth/2 || least >= largest/3
 }
+
+// half is half of the distance between the extremes.
+func (r *Range) half() float64 { return float64(r.Max/2) - float64(r.Min/2) }
 
 // top is the largest magnitude.
 func (r *Range) top() float64 { return max(math.Abs(r.Min), math.Abs(r.Max)) }
@@ -187,8 +190,8 @@ func measure(n int, of []int, ranges int, row func(i int, dst []float64)) []Rang
 	})
 	sums, squares, logs, sized := make([]float64, ranges), make([]float64, ranges), make([]int64, ranges), make([]int64, ranges)
 	each(func(_ int, r *Range, k int, v float64) {
-		if half := r.Max/2 - r.Min/2; half > 0 {
-			u := (v/2 - r.Min/2) / half // from 0 to 1: no square overflows
+		if half := r.half(); half > 0 {
+			u := (float64(v/2) - float64(r.Min/2)) / half // from 0 to 1: no square overflows
 			sums[k] += u
 			squares[k] += float64(u * u)
 		}
@@ -198,7 +201,7 @@ func measure(n int, of []int, ranges int, row func(i int, dst []float64)) []Rang
 		}
 	})
 	for k := range all {
-		r, half := &all[k], all[k].Max/2-all[k].Min/2
+		r, half := &all[k], all[k].half()
 		if r.Count == 0 { // all features of the range are 0 for the network, or all values are missing
 			*r = Range{Quantiles: make([]float64, len(RangeLevels))}
 			continue

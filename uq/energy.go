@@ -44,11 +44,11 @@ func Threshold(energies []float64, pass float64) float64 {
 func Refused(n int, pass float64) float64 {
 	above, low, high := n-rank(n, pass), 0., 1.
 	for range 60 {
-		p := low/2 + high/2
+		p := float64((low + high) / 2)
 		term := math.Pow(1-p, float64(n)) // that none of them exceeds it
 		sum := term
 		for k := range above {
-			term *= float64(n-k) / float64(k+1) * p / (1 - p)
+			term = float64(term * (float64(n-k) / float64(k+1) * (p / (1 - p))))
 			sum += term
 		}
 		if sum > .05 {
