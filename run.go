@@ -215,7 +215,8 @@ type On struct {
 	Fewer   bool // score fewer of the members, too, however few there are: Metrics.Members
 }
 
-// Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. The error is a
+// Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. How other data differ from
+// what the run was trained on, and which inputs lie outside, is in the Assessment's Problem.Noted. The error is a
 // *ConfigError for an unknown name, and a *DataError for data that have changed or do not fit the network.
 func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment, error) {
 	if most := r.Posterior.Alive(); on.Members < 0 || on.Members > most {
@@ -299,6 +300,9 @@ func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
 		p, err = r.Schema.ReadClasses(on.Data, on.Labels, dir, on.Classes)
 	default:
 		p, err = r.Schema.Read(on.Data, on.Labels, dir)
+	}
+	if err == nil && !r.isOwn(on) {
+		p.LookOutside()
 	}
 	if err == nil {
 		err = p.ReadGroups(dir, on.OOD...)

@@ -127,6 +127,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			return nil, err
 		}
 	}
+	s.measureTable(t, train, features)
 	unscaled := func(j int, standardise string) error {
 		return scaleFault(t.Name+": "+t.Title(j), seen.Columns[j].Largest(), standardise)
 	}

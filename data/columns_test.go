@@ -67,6 +67,10 @@ func TestColumnsStandardise(t *testing.T) {
 	if d := cmp.Diff(want, sets); d != "" {
 		t.Error(d)
 	}
+	if r := schema.Ranges; len(r) != 1 || r[0].Column != "time" || r[0].Min != 1600000000 || r[0].Max != 1600000002 || r[0].Mean != 1600000001 || r[0].SD != 1 {
+		t.Errorf("ranges %+v", r)
+	}
+	schema.Ranges = nil
 	if d := cmp.Diff(&Schema{
 		Columns: []string{"time", "y", "c"}, Named: true, Target: "y", Dropped: []string{"c"}, Constants: map[string]string{"c": "7"}, Intercept: true, Shape: []int{2}, Outputs: 1,
 		Inputs:  &Standard{Mean: []float64{1600000001}, SD: []float64{1}, To: 0.5},

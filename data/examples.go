@@ -26,6 +26,7 @@ func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise
 	} else if err := scaleFault(inputs.Name, largest(inputs, train, p), "inputs"); err != nil {
 		return nil, err
 	}
+	s.measure(len(train), func(i int, dst []float64) { input(inputs, int(train[i]), dst) })
 	if classes > 0 {
 		return s, nil
 	}

@@ -26,7 +26,7 @@ func (p *Problem) Checksums() map[string]string {
 
 // Findings returns findings about the inputs that may surprise a user: what became of columns, how other files differ from the table,
 // images whose channels seem to come last, features that are always 0, words that are nearly all different or numbers with a unit, and
-// classes without training examples or with few.
+// classes without training examples or with few, and validation and test examples that lie outside the training rows.
 func (p *Problem) Findings() (found []finding.Finding) {
 	found = append(p.Schema.ColumnFindings(), p.Noted...)
 	if shape := p.Schema.Shape; p.targets != nil && arrays.ChannelsLast(shape) {
@@ -47,6 +47,7 @@ func (p *Problem) Findings() (found []finding.Finding) {
 	if names := p.Schema.withUnits(); names != nil {
 		found = append(found, finding.Of(finding.UnitWords{Columns: finding.List(p.Schema.titles(names)), Drop: p.Schema.dropping(names)}))
 	}
+	found = append(found, p.partsOutside()...)
 	if classes, examples := p.unseen(); classes != nil {
 		found = append(found, finding.Of(finding.UnseenClasses{Classes: finding.List(classes), Examples: examples}))
 	}

@@ -75,6 +75,13 @@ func otherSize(name string, have, want []int) string {
 	if len(have) != 3 || len(want) != 3 || slices.Equal(have, want) {
 		return ""
 	}
+	if have[2] == want[0] && have[0] != want[0] {
+		mend := ": the axes of the images are height, width, channels, and the run takes channels, height, width: move the channels before you save the array: np.moveaxis(x, -1, 1)"
+		if have[0] != want[1] || have[1] != want[2] {
+			mend += fmt.Sprintf(", and bring the images to %d×%d", want[1], want[2])
+		}
+		return mend
+	}
 	var first []string
 	if have[1] > want[1] || have[2] > want[2] {
 		first = append(first, fmt.Sprintf("cut or resize the images to %d×%d", want[1], want[2]))

@@ -136,10 +136,12 @@ func TestPadWrite(t *testing.T) {
 // TestOtherSize: images that do not fit a network are told what makes them fit, and that command does.
 func TestOtherSize(t *testing.T) {
 	for want, c := range map[string]struct{ have, want []int }{
-		": starling data pad x.npy --size 32x32 --channels 3 --out FILE makes them fit":        {[]int{1, 28, 28}, []int{3, 32, 32}},
-		": starling data pad x.npy --size 32x30 --out FILE makes them fit":                     {[]int{3, 28, 28}, []int{3, 32, 30}},
-		": cut or resize the images to 32×32 first":                                            {[]int{1, 64, 64}, []int{3, 32, 32}},
-		": cut or resize the images to 32×30 first":                                            {[]int{3, 28, 31}, []int{3, 32, 30}},
+		": starling data pad x.npy --size 32x32 --channels 3 --out FILE makes them fit": {[]int{1, 28, 28}, []int{3, 32, 32}},
+		": starling data pad x.npy --size 32x30 --out FILE makes them fit":              {[]int{3, 28, 28}, []int{3, 32, 30}},
+		": cut or resize the images to 32×32 first":                                     {[]int{1, 64, 64}, []int{3, 32, 32}},
+		": cut or resize the images to 32×30 first":                                     {[]int{3, 28, 31}, []int{3, 32, 30}},
+		": the axes of the images are height, width, channels, and the run takes channels, height, width: move the channels before you save the array: np.moveaxis(x, -1, 1)":                                {[]int{8, 8, 1}, []int{1, 8, 8}},
+		": the axes of the images are height, width, channels, and the run takes channels, height, width: move the channels before you save the array: np.moveaxis(x, -1, 1), and bring the images to 32×32": {[]int{28, 28, 3}, []int{3, 32, 32}},
 		": make the images grey, 3 channels to 1, first":                                       {[]int{3, 28, 28}, []int{1, 28, 28}},
 		": bring the images from 4 channels to 3 first":                                        {[]int{4, 32, 32}, []int{3, 32, 32}},
 		": cut or resize the images to 28×28 and make the images grey, 3 channels to 1, first": {[]int{3, 32, 32}, []int{1, 28, 28}},

@@ -43,6 +43,10 @@ type Schema struct {
 
 	Inputs  *Standard `json:"inputs,omitempty"`  // nil: inputs stay as they are
 	Targets *Standard `json:"targets,omitempty"` // likewise
+
+	// Ranges describe the inputs' numbers in the training rows: of each column of numbers in order, of each channel of images, or of each
+	// feature of arrays that have at most 512 of them, else of all their features together. Runs of older versions have none.
+	Ranges []Range `json:"ranges,omitempty"`
 }
 
 // NewSchema makes the schema of a known set of classes, whose inputs may be standardised.
@@ -51,6 +55,7 @@ func NewSchema(train *Set, standardise bool) *Schema {
 	if standardise {
 		s.Inputs = FitStandard(train, 1)
 	}
+	s.measure(train.Len(), train.Row)
 	return s
 }
 
@@ -119,7 +124,7 @@ func (s *Schema) check() error {
 	case s.Targets != nil && (!s.Targets.of(s.Outputs) || s.Targets.Constant() != nil):
 		return fmt.Errorf("targets: want %d finite means and standard deviations above 0", s.Outputs)
 	}
-	return nil
+	return s.checkRanges()
 }
 
 // checkExpand returns the first inconsistency of the expansions.

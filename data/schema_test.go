@@ -259,6 +259,10 @@ func TestArraysOfPixels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if r := s.Ranges; len(r) != 1 || r[0].Min != 0 || r[0].Max != 1 { // of the one pixel that is not constant
+		t.Errorf("ranges %+v", r)
+	}
+	s.Ranges = nil
 	if d := cmp.Diff(&Schema{Shape: []int{1, 1, 2}, Classes: 3, Inputs: &Standard{Mean: []float64{0.5, 0.2}, SD: []float64{0.5, 0}, To: 1}}, s); d != "" {
 		t.Error(d)
 	}
@@ -288,6 +292,10 @@ func TestSchemaOfTrainingRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if r := s.Ranges; len(r) != 1 || r[0].Min != 1 || r[0].Max != 5 {
+		t.Errorf("ranges %+v", r)
+	}
+	s.Ranges = nil
 	if d := cmp.Diff(&Schema{
 		Columns: []string{"a", "c", "y"}, Named: true, Target: "y", Dropped: []string{"c"}, Constants: map[string]string{"c": "7"}, Shape: []int{1},
 		Classes: 2, Names: []string{"cat", "dog"}, Inputs: &Standard{Mean: []float64{3}, SD: []float64{2}, To: 0.5},

@@ -27,8 +27,8 @@ type Decision struct {
 const byEnergy = "energy"
 
 // Decide takes the thresholds from an ensemble's energies for validation examples, and from nothing else. There is no decision,
-// nil, without such examples, for a likelihood that has not one logit for each class, and where a threshold would not be finite. Only the
-// last is a finding.
+// nil, without such examples, for a likelihood that has not one logit for each class, and where a threshold would not be finite. The
+// last is a finding, and so is a threshold that comes from few examples.
 func Decide(ctx context.Context, posterior *bnn.Ensemble, validate *data.Set, p *pool.Pool) (*Decision, []finding.Finding, error) {
 	if net := posterior.Net; validate == nil || validate.Len() == 0 || net.Classes() == 0 || net.Classes() != net.Outputs() {
 		return nil, nil, nil
@@ -43,6 +43,9 @@ func Decide(ctx context.Context, posterior *bnn.Ensemble, validate *data.Set, p 
 	}
 	if d.check() != nil {
 		return nil, []finding.Finding{finding.Of(finding.NoThreshold{Count: undefined(v), Examples: v.Len()})}, nil
+	}
+	if meant, most := 1-uq.Pass, uq.Refused(v.Len(), uq.Pass); most > 3*meant {
+		return d, []finding.Finding{finding.Of(finding.FewForThreshold{Examples: v.Len(), Meant: meant, AtMost: most})}, nil
 	}
 	return d, nil, nil
 }

@@ -69,14 +69,17 @@ func (p *Predictor) width() int {
 func header(classes []string, outputs int, decided bool, keys ...string) []string {
 	names := append([]string{"row"}, keys...)
 	if len(classes) == 0 {
-		return append(names, columns(nil, outputs)...)
+		return append(append(names, columns(nil, outputs)...), outsideColumn)
 	}
 	names = slices.Concat(names, []string{"class"}, columns(classes, outputs), []string{"abstain"})
 	if decided {
 		names = append(names, decision...)
 	}
-	return names
+	return append(names, outsideColumn)
 }
+
+// outsideColumn names the last column. Older versions did not write it.
+const outsideColumn = "outside"
 
 // decision names the columns of the numbers by which an input is declared out of distribution.
 var decision = []string{"energy", "foreign"}
@@ -104,9 +107,9 @@ func IsPredictions(beginning []byte) bool {
 			}
 			classes = append(classes, class)
 		}
-		outputs := max(1, len(rest)/len(columns(nil, 1)))
+		outputs := max(1, len(rest)/len(columns(nil, 1))) // outside is one more name, at most
 		for _, want := range [][]string{header(classes, 1, false, keys...), header(classes, 1, true, keys...), header(nil, outputs, false, keys...)} {
-			if slices.Equal(names, want) {
+			if slices.Equal(names, want) || slices.Equal(names, want[:len(want)-1]) { // of an older version
 				return true
 			}
 		}
@@ -145,11 +148,12 @@ func isArray(beginning []byte) bool {
 	return bytes.Equal(beginning[:arrayHeader], arrayBegin(sizes))
 }
 
-// predictions writes the numbers of predictions one block after another, and the keys of their rows, if there are any; write errors
+// predictions writes the numbers of predictions one block after another, the keys of their rows, if there are any, and how many inputs of
+// each row lie outside, if that is known; write errors
 // may first show at Flush.
 type predictions struct {
 	*bufio.Writer
-	write func(values []float64, keys []string) error
+	write func(values []float64, keys []string, outside []int32) error
 }
 
 // writer begins a file of predictions.
@@ -163,7 +167,7 @@ func (p *Predictor) writer(w io.Writer, rows int, out string) predictions {
 
 func isNPY(out string) bool { return strings.EqualFold(filepath.Ext(out), ".npy") }
 
-func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string) error {
+func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string, []int32) error {
 	net := p.Posterior.Net
 	width := p.width()
 	shape, kept := []int{rows, width}, width
@@ -174,7 +178,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 		shape = []int{rows, k, width / k}
 	}
 	b.Write(arrayBegin(shape))
-	return func(values []float64, _ []string) error {
+	return func(values []float64, _ []string, _ []int32) error {
 		for ; len(values) > 0; values = values[width:] {
 			for _, v := range values[:kept] {
 				if _, err := b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), math.Float64bits(v))); err != nil {
@@ -186,11 +190,11 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 	}
 }
 
-func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string) error {
+func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, []int32) error {
 	width, said, n, row := p.width(), len(p.columns()), p.Posterior.Net.Classes(), 0
 	line := appendLine(nil, p.header())
 	_, err := b.Write(line)
-	return func(values []float64, keys []string) error {
+	return func(values []float64, keys []string, outside []int32) error {
 		for ; len(values) > 0 && err == nil; values = values[width:] {
 			line = strconv.AppendInt(line[:0], int64(row), 10)
 			if p.Key != "" {
@@ -207,6 +211,13 @@ func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string) error {
 			}
 			for _, v := range values[said:width] {
 				line = appendNumber(append(line, ','), v)
+			}
+			line = append(line, ',')
+			if outside != nil {
+				if outside[0] > 0 {
+					line = strconv.AppendInt(line, int64(outside[0]), 10)
+				}
+				outside = outside[1:]
 			}
 			_, err = b.Write(append(line, '\n'))
 			row++

@@ -29,7 +29,7 @@ type Predictor struct {
 	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
 	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
 	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
-	Note       func(text string)    // called for each way in which a file differs from the run's table (data.Table.Notes); nil: not called
+	Note       func(text string)    // called for each way in which a file differs from what the run was trained on: its columns (data.Table.Notes) and its numbers (data.Outside); nil: not called
 }
 
 // File writes the posterior's prediction for every row of a file of inputs, CSV, Parquet, NPY or IDX, to another file, CSV or NPY by
@@ -40,9 +40,10 @@ type Predictor struct {
 // names; empty where the network overflows and probabilities are NaN), a probability of each class, p_ and its name or, where classes
 // have no names, p_0 … p_{C−1}, the entropies entropy_total,
 // entropy_aleatoric and entropy_epistemic in nats, and abstain, which is always empty. With a Decision there are two more:
-// energy, and foreign, which is 1 where the row is declared OOD and else 0. NPY has the probabilities [n, C]. For a regression
-// the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units, with several target values
-// these six of each, mean_0 and so on. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
+// energy, and foreign, which is 1 where the row is declared OOD, by its energy or because an input lies outside, and else 0. NPY has the
+// probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units,
+// with several target values these six of each, mean_0 and so on. The last column is outside, the number of inputs outside what the run
+// was trained on (data.Outside): empty where there is none, and for runs of older versions. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
 // that of an NPY has 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
@@ -82,10 +83,12 @@ func (p *Predictor) write(ctx context.Context, in string, source *inputs, to pre
 		progress = func(int, int) {}
 	}
 	progress(0, source.rows)
+	outside := p.Schema.Outside()
 	err = source.each(func(set *data.Set, keys []string) error {
-		values, err := p.predict(ctx, set)
+		counts := outside.Add(set)
+		values, err := p.predict(ctx, set, counts)
 		if err == nil {
-			err = to.write(values, keys)
+			err = to.write(values, keys, counts)
 		}
 		done += set.Len()
 		progress(done, source.rows)
@@ -96,6 +99,11 @@ func (p *Predictor) write(ctx context.Context, in string, source *inputs, to pre
 	}
 	if flushed := to.Flush(); err == nil { // the writer keeps its first error, which is err's cause if it could not write
 		err = flushed
+	}
+	if err == nil && p.Note != nil {
+		for _, note := range outside.Findings(in) {
+			p.Note(note.Words())
+		}
 	}
 	return done, err
 }
@@ -134,8 +142,9 @@ func (p *Predictor) checkKey(out string) error {
 	return nil
 }
 
-// predict returns the prediction for a set: for each example as many numbers as columns has names.
-func (p *Predictor) predict(ctx context.Context, set *data.Set) ([]float64, error) {
+// predict returns the prediction for a set: for each example as many numbers as columns has names. outside counts the inputs of each
+// example that lie outside; nil: this is not known.
+func (p *Predictor) predict(ctx context.Context, set *data.Set, outside []int32) ([]float64, error) {
 	var values []float64
 	if p.Posterior.Net.Likelihood().Regression() {
 		v, err := p.Posterior.PredictRegression(ctx, set, []float64{0.05, 0.5, 0.95}, p.Pool)
@@ -158,7 +167,7 @@ func (p *Predictor) predict(ctx context.Context, set *data.Set) ([]float64, erro
 		values = append(values, v.Total[i], v.Aleatoric[i], v.Epistemic[i])
 		if p.Decision != nil {
 			energy, ood := p.Decision.energy(v, i, p.MeanLogits)
-			values = append(values, energy, indicator(ood))
+			values = append(values, energy, indicator(ood || outside != nil && outside[i] > 0))
 		}
 	}
 	return values, nil

@@ -115,7 +115,7 @@ func list(names []string) string {
 }
 
 // checkProbabilities returns an error for the first row that is not a distribution. A row may be off by the rounding of half
-// precision.
+// precision. A probability that a rounding took below 0 or above 1 becomes 0 or 1, in place.
 func checkProbabilities(name string, values []float64, shape []int) error {
 	n, classes := shape[len(shape)-2], shape[len(shape)-1]
 	place := func(row int) string {
@@ -124,20 +124,27 @@ func checkProbabilities(name string, values []float64, shape []int) error {
 		}
 		return fmt.Sprintf("%s: row %d", name, row)
 	}
-	const remedy = "want probabilities; are these logits?"
+	const (
+		remedy   = "want probabilities; are these logits?"
+		rounding = 1e-6 // of a probability in single precision, such as one minus the others
+	)
 	for row := range len(values) / classes {
 		sum := 0.0
 		for c, v := range values[row*classes : (row+1)*classes] {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("%s, class %d is %v: want a probability", place(row), c, v)
 			}
-			if v < 0 {
+			if v < -rounding {
 				return fmt.Errorf("%s, class %d is %.6g: %s", place(row), c, v, remedy)
 			}
+			values[row*classes+c] = max(0, v)
 			sum += v
 		}
 		if !(math.Abs(sum-1) <= 1e-3) {
 			return fmt.Errorf("%s sums to %.6g, not 1: %s", place(row), sum, remedy)
+		}
+		for c := row * classes; c < (row+1)*classes; c++ {
+			values[c] = min(values[c], 1)
 		}
 	}
 	return nil

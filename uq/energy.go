@@ -35,9 +35,34 @@ func Threshold(energies []float64, pass float64) float64 {
 	if len(energies) == 0 || slices.ContainsFunc(energies, math.IsNaN) {
 		return math.NaN()
 	}
-	sorted, n := slices.Sorted(slices.Values(energies)), float64(len(energies))
-	rank := int(math.Ceil(float64(pass*n) - 1e-9)) // the product may round up across a whole number
-	return sorted[max(rank, 1)-1]
+	return slices.Sorted(slices.Values(energies))[rank(len(energies), pass)-1]
+}
+
+// Refused is the largest share of new examples above the Threshold of n energies that is at all likely: 19 of 20 thresholds refuse less,
+// if the new examples are like the n. It is the share p at which no more of n examples than n − ⌈pass·n⌉ exceed a quantile with chance 0.05
+// (Wilks 1941, the tolerance limits of order statistics).
+func Refused(n int, pass float64) float64 {
+	above, low, high := n-rank(n, pass), 0., 1.
+	for range 60 {
+		p := float64((low + high) / 2)
+		term := math.Pow(1-p, float64(n)) // that none of them exceeds it
+		sum := term
+		for k := range above {
+			term = float64(term * (float64(n-k) / float64(k+1) * (p / (1 - p))))
+			sum += term
+		}
+		if sum > .05 {
+			low = p
+		} else {
+			high = p
+		}
+	}
+	return high
+}
+
+// rank is ⌈pass·n⌉, but at least 1.
+func rank(n int, pass float64) int {
+	return max(int(math.Ceil(float64(pass*float64(n))-1e-9)), 1) // the product may round up across a whole number
 }
 
 // Detection scores the decision that an input is out of distribution (OOD) where its energy is above a threshold τ. OOD is the

@@ -141,3 +141,25 @@ func TestDetect(t *testing.T) {
 		t.Errorf("three accepted, one alarm, one found: %+v", few)
 	}
 }
+
+// TestRefused: of the largest of n energies, new ones exceed a share p with chance (1 − p)ⁿ; for other ranks
+// the binomial sum, here by the gamma function, is 0.05.
+func TestRefused(t *testing.T) {
+	for n := 1; n < 20; n++ {
+		if got, want := Refused(n, .95), 1-math.Pow(.05, 1/float64(n)); !(math.Abs(got-want) < 1e-12) {
+			t.Errorf("%d: %v, want %v", n, got, want)
+		}
+	}
+	for _, n := range []int{20, 59, 200, 5000} {
+		p, sum := Refused(n, .95), 0.
+		for k := 0; k <= n-int(math.Ceil(.95*float64(n)-1e-9)); k++ {
+			a, _ := math.Lgamma(float64(n + 1))
+			b, _ := math.Lgamma(float64(k + 1))
+			c, _ := math.Lgamma(float64(n - k + 1))
+			sum += math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+		}
+		if !(math.Abs(sum-.05) < 1e-9) || !(p > .05) {
+			t.Errorf("%d: %v, whose chance is %v", n, p, sum)
+		}
+	}
+}

@@ -24,10 +24,15 @@ func TestReadme(t *testing.T) { carryOut(t, "README.md", "exists runs/drift/repo
 
 // carryOut carries a page out as it stands, and then one more command: each block of yaml or csv is a file, named in its first line,
 // each line of a block of sh is a command, which fails if it begins with !, and each line of a block of text stands in what the last
-// command said, at the beginning of a line. COMMAND > FILE writes what it said to a file. Programs in Go are for internal/lint.
+// command said, at the beginning of a line; each line of a block of note in what it said on stderr. COMMAND > FILE writes what it said to a file. Programs in Go are for internal/lint.
 func carryOut(t *testing.T, page, last string) {
 	var script, files strings.Builder
 	stream := ""
+	says := func(stream string, lines []string) {
+		for _, line := range lines {
+			fmt.Fprintf(&script, "%s '(?m)^(starling: )?%s'\n", stream, strings.ReplaceAll(regexp.QuoteMeta(line), "'", "''"))
+		}
+	}
 	for _, block := range blocks(t, page) {
 		language, text := block[0], block[1]
 		lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -49,9 +54,9 @@ func carryOut(t *testing.T, page, last string) {
 				}
 			}
 		case "text":
-			for _, line := range lines {
-				fmt.Fprintf(&script, "%s '(?m)^(starling: )?%s'\n", stream, strings.ReplaceAll(regexp.QuoteMeta(line), "'", "''"))
-			}
+			says(stream, lines)
+		case "note":
+			says("stderr", lines)
 		case "yaml":
 			fmt.Fprintf(&files, "-- %s --\n%s", strings.TrimPrefix(lines[0], "# "), text)
 		case "csv":

@@ -244,6 +244,22 @@ func (f NoThreshold) words() words {
 	}
 }
 
+// FewForThreshold says that the threshold of the energy comes from few validation examples: of new examples like them it may refuse more
+// than the share that it is meant to, up to AtMost (in 19 of 20 such runs).
+type FewForThreshold struct {
+	Examples      int
+	Meant, AtMost float64
+}
+
+func (f FewForThreshold) words() words {
+	return words{
+		look: note | page,
+		says: say("the threshold of the energy rests on %s, so it may declare up to %s of rows like the training rows foreign, where %s are meant",
+			numeral.Several(f.Examples, "validation example"), percent(f.AtMost, 0), percent(f.Meant, 0)),
+		cure: "hold out more rows to validate (data.split) before you raise alarms by it", help: helpCalibration,
+	}
+}
+
 // InitUnused says that model.init was given, but no particle begins there and the prior's mean is 0.
 type InitUnused struct{}
 

@@ -19,7 +19,7 @@ var kinds = named(
 	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{},
 	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
 	WordColumns{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
-	NoThreshold{}, ChannelsLast{}, InitUnused{},
+	NoThreshold{}, FewForThreshold{}, OutsideRows{}, OtherUnits{}, NoRanges{}, ChannelsLast{}, InitUnused{},
 	FewDraws{}, LoneAncestor{}, FiltersApart{}, SmallFilters{}, ErrorsUnknown{}, ScansLeftOut{},
 )
 

@@ -170,8 +170,12 @@ func Numbered(parts []int) Some {
 }
 
 // FirstOf names the first of things, and says how many more there are.
-func FirstOf(names []string) Some {
-	const few = 10
+func FirstOf(names []string) Some { return first(10, names) }
+
+// FewOf is FirstOf of things that need many words.
+func FewOf(names []string) Some { return first(2, names) }
+
+func first(few int, names []string) Some {
 	told := names[:min(len(names), few)]
 	if more := len(names) - few; more > 0 {
 		told = append(slices.Clone(told), numeral.Count(more)+" more")
