@@ -250,9 +250,12 @@ func appendText(line []byte, text string) []byte {
 	return append(line, '"')
 }
 
-// class is the most probable class, the first of equals; empty where probabilities are NaN.
+// class is the most probable class, the first of equals, or the one by the Threshold; empty where probabilities are NaN.
 func (p *Predictor) class(probs []float64) string {
 	best := uq.Argmax(probs)
+	if p.Threshold != nil {
+		best = p.Threshold.class(probs)
+	}
 	switch {
 	case best < 0:
 		return ""

@@ -31,6 +31,7 @@ too, they may be the names of its classes.`,
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
   starling evaluate runs/mine --data x.npy --labels y.npy --classes 0=1,1=none
   starling evaluate runs/mine --members table
+  starling evaluate runs/churn --threshold yes=0.2
   starling evaluate --probs probabilities.npy --labels labels.npy
   starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
 		Args: cobra.MaximumNArgs(1),
@@ -47,6 +48,7 @@ too, they may be the names of its classes.`,
 	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
 	cmd.Flags().StringVar(&e.classes, "classes", "", "`MAP` of the classes of --data to the network's, as 0=0,1=2,7=none, where they are others")
 	cmd.Flags().StringVar(&e.members, "members", "", "evaluate `M` of the posterior's members, those kept last; or table, which shows what 1, 5, 10, 20, 30 and all of them score")
+	decideByThreshold(cmd, &e.threshold)
 	decideByMeanLogits(cmd, &e.meanLogits)
 	e.flags(cmd)
 	return cmd
@@ -59,6 +61,7 @@ type evaluate struct {
 	members        string
 	classes        string
 	meanLogits     bool
+	threshold      string
 }
 
 // run evaluates a run.
@@ -89,11 +92,20 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	line.end()
+	if cmd.Flags().Changed("threshold") {
+		names := run.Predictor(e.options).Classes()
+		t, err := eval.ParseThreshold(e.threshold, names)
+		if err != nil {
+			return wrongUse("--threshold %w", err)
+		}
+		a.Decide(t, names)
+	}
 	if e.json {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
 	showByClass(cmd.OutOrStdout(), a.Metrics)
+	showDecided(cmd.OutOrStdout(), a.Metrics.Decided)
 	showAllClasses(cmd.OutOrStdout(), a.Metrics)
 	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.on.Members, e.meanLogits)
 	if e.members == membersTable {
@@ -131,7 +143,7 @@ func (e *evaluate) some(cmd *cobra.Command) (err error) {
 
 // scores scores another program's predictions. A run gives the names of the classes.
 func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
-	for _, flag := range []string{"data", "classes", "ood", "members", "mean-logits", "threads", "data-dir"} {
+	for _, flag := range []string{"data", "classes", "ood", "members", "threshold", "mean-logits", "threads", "data-dir"} {
 		if cmd.Flags().Changed(flag) {
 			return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
 		}

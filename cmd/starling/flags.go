@@ -46,6 +46,11 @@ func decideByMeanLogits(cmd *cobra.Command, on *bool) {
 	cmd.Flags().BoolVar(on, "mean-logits", false, "tell foreign inputs by the energy of the members' mean logits instead of the mean of their energies")
 }
 
+// decideByThreshold adds --threshold.
+func decideByThreshold(cmd *cobra.Command, text *string) {
+	cmd.Flags().StringVar(text, "threshold", "", "of two classes, answer `CLASS=P` where its probability is at least P, and else the other, as in yes=0.2")
+}
+
 // checkMeanLogits refuses --mean-logits for a run that has no threshold to decide by.
 func checkMeanLogits(on bool, run *starling.Run) error {
 	switch {
