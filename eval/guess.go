@@ -40,10 +40,13 @@ func (a *Assessment) guess() []float64 {
 	if learnt == nil {
 		learnt = set
 	}
-	if a.Regression != nil {
+	switch {
+	case a.Regression != nil:
 		return normalLosses(a.Regression.Targets, Targets(learnt, a.Problem), a.Regression.Outputs)
+	case a.Test != nil:
+		return frequencyLosses(set, learnt, a.Test.Classes)
 	}
-	return frequencyLosses(set, learnt, a.Test.Classes)
+	return nil
 }
 
 // frequencyLosses are −ln of the frequency that the class of each example has among those learnt; nil if all are of one class.

@@ -263,7 +263,7 @@ func (c *Comparison) Write(w io.Writer) error {
 	}
 	figures := section{
 		ID: "figures", Title: "Figures", Text: []string{"Arrows show whether more or less is better; the best of a row is bold." + c.alikeText() + dash(all) + " Seconds at work leave out pauses and evaluation."},
-		Tables: append(c.scores(), c.health(), c.cost()),
+		Tables: append(c.counted(), c.health(), c.cost()),
 	}
 	pictures := section{ID: "pictures", Title: "Side by side"}
 	nll := c.dots("nll", "NLL", "negative log-likelihood, nats per example", false, func(v *view) (at, low, high float64) {

@@ -51,19 +51,13 @@ func (c *Comparison) configs() table {
 // notTold marks a score that cannot be told from the best of its row.
 const notTold = " ≈"
 
-const examplesRow = "examples"
-
 // scores are the tables of scores. A score on training examples says so, and no score is the best of a row where the runs were evaluated
 // on different examples. One that cannot be told from the best is marked.
 func (c *Comparison) scores() []table {
 	_, all := c.evaluations()
 	tables := compare(c.headed(), all)
-	tables[0].Rows = slices.Insert(tables[0].Rows, 0, c.examples())
 	for _, t := range tables {
 		for _, r := range t.Rows {
-			if r.Name == examplesRow {
-				continue
-			}
 			best := slices.IndexFunc(r.Cells, func(one cell) bool { return one.Best })
 			for i := range r.Cells {
 				if c.Warnings == nil && best >= 0 && i != best {
@@ -79,13 +73,15 @@ func (c *Comparison) scores() []table {
 	return tables
 }
 
-// examples is the row of the numbers of examples.
-func (c *Comparison) examples() row {
-	r := row{Name: examplesRow}
+// counted are the tables of scores, which begin with the number of examples.
+func (c *Comparison) counted() []table {
+	tables := c.scores()
+	n := row{Name: "examples"}
 	for _, v := range c.views {
-		r.Cells = append(r.Cells, cell{Text: count(v.a.Metrics.N)})
+		n.Cells = append(n.Cells, cell{Text: count(v.a.Metrics.N)})
 	}
-	return r
+	tables[0].Rows = slices.Insert(tables[0].Rows, 0, n)
+	return tables
 }
 
 // Alike says what the mark of scores means that cannot be told from the best; empty if there is none.
@@ -239,7 +235,7 @@ func (c *Comparison) Differences() (rows [][]string) {
 // empty.
 func (c *Comparison) Rows() (rows [][]string) {
 	rows = append(rows, append([]string{""}, c.headed()...))
-	for i, t := range append(c.scores(), c.health(), c.cost()) {
+	for i, t := range append(c.counted(), c.health(), c.cost()) {
 		if i > 0 {
 			rows = append(rows, []string{""}, []string{t.Caption})
 		}

@@ -134,7 +134,7 @@ func (f ChainsRough) words() words {
 		look:  warning,
 		says:  plural(f.Chains, "the two halves of the chain", say("the %v chains", f.Chains)) + say(" predict differently, which costs about %.3f nats of NLL", f.Cost),
 		means: change.means() + say(". Up to %.3f nats count as little here", f.Limit),
-		cure:  "take more chains (method.mcmc.chains)", help: helpMixing,
+		cure:  "take more chains (method.mcmc.chains), and as many map.restarts", help: helpMixing,
 	}
 }
 
