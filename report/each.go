@@ -23,7 +23,7 @@ var scores = map[string]score{
 		}
 		return mean
 	}},
-	"Brier score ↓": {of: func(a *eval.Assessment) []float64 {
+	"Brier score ↓": {from: atLeast0, of: func(a *eval.Assessment) []float64 {
 		labels := a.Set().Labels
 		return each(len(labels), func(i int) float64 {
 			p := probs(a.Test, i)
@@ -35,7 +35,7 @@ var scores = map[string]score{
 		sd := a.TargetSD()
 		return 1 - max(mean, 0)/float64(sd*sd)
 	}},
-	"mean absolute error ↓": {of: func(a *eval.Assessment) []float64 {
+	"mean absolute error ↓": {from: atLeast0, of: func(a *eval.Assessment) []float64 {
 		return each(len(a.Regression.Mean), func(i int) float64 { return math.Abs(a.Regression.Mean[i] - a.Regression.Targets[i]) })
 	}},
 	"mean error": {of: func(a *eval.Assessment) []float64 {
@@ -54,6 +54,9 @@ const (
 	In90     = "targets in 90\u00a0% intervals"
 	In95     = "targets in 95\u00a0% intervals"
 )
+
+// atLeast0 is a mean of numbers that are not negative.
+func atLeast0(_ *eval.Assessment, mean float64) float64 { return max(mean, 0) }
 
 func each(n int, of func(i int) float64) []float64 {
 	x := make([]float64, n)

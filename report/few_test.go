@@ -21,7 +21,7 @@ func TestFewExamples(t *testing.T) {
 		{shape{n: 2, restarts: true}, []string{"2 test examples: too few to say how good it is", "too few to say whether it is less sure"}, []string{"AUROC", "correctly", "NLL"}},
 		{shape{n: 1, outputs: 1}, []string{"1 test example: too few to say how good it is", "too few to say whether its intervals are right"}, []string{"RMSE", "−∞", "explains"}},
 		{shape{n: 4, outputs: 1, restarts: true}, []string{"4 test examples: too few"}, []string{"RMSE", "explains", "NLL"}},
-		{shape{n: 20, outputs: 1}, []string{"On 20 test examples its typical error (RMSE) is", "(95 % interval ", "of 20 targets, "}, []string{"too few", "surest of"}},
+		{shape{n: 20, outputs: 1}, []string{"On 20 test examples its typical error (RMSE) is", "(95 % interval ", "Of 20 targets, "}, []string{"too few", "surest of"}},
 		{shape{n: 20}, []string{"of 20 test examples correctly (95 % interval"}, []string{"how good it is"}},
 		{shape{n: 60, outputs: 1}, []string{"On 60 test examples"}, []string{"RMSE) is 1.3 (95", "too few"}},
 	} {

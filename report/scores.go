@@ -97,7 +97,7 @@ func (v *view) members() []table {
 	if rows == nil {
 		return nil
 	}
-	t := table{Caption: "Scores by the number of members, those kept last", Head: []string{"members", "accuracy ↑", "NLL, nats ↓", "ECE ↓"}}
+	t := table{Caption: "Scores by the number of members, those kept last, on " + v.of(), Head: []string{"members", "accuracy ↑", "NLL, nats ↓", "ECE ↓"}}
 	for _, r := range rows {
 		t.add(count(r.M), percent(float64(r.Accuracy)), fixed(float64(r.NLL), 4), fixed(float64(r.ECE), 4))
 	}
@@ -111,7 +111,7 @@ func (v *view) byClass() []table {
 	if m.ByClass == nil {
 		return nil
 	}
-	t := table{Caption: "The posterior's scores by class", Head: []string{"class", "examples", "answers", "precision ↑", "recall ↑", "F1 ↑", "AUROC ↑"}}
+	t := table{Caption: "The posterior's scores by class, on " + v.of(), Head: []string{"class", "examples", "answers", "precision ↑", "recall ↑", "F1 ↑", "AUROC ↑"}}
 	if len(m.ByClass) > most {
 		t.Caption = fmt.Sprintf("The posterior's scores for the %d weakest of %d classes", most, len(m.ByClass))
 	}

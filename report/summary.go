@@ -303,6 +303,8 @@ func (v *view) trusts() topic {
 				t.tell(f)
 			}
 		}
+	case Small(v.a):
+		t.say("Of %s, %s lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s).", several(len(v.a.Regression.PIT), "target"), percent(share), percent(low), percent(high))
 	case low <= .9 && .9 <= high:
 		t.say("Its intervals are as reliable as these examples can tell: %s.", says)
 	default:

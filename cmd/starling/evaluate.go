@@ -62,6 +62,7 @@ type evaluate struct {
 	classes        string
 	meanLogits     bool
 	threshold      string
+	decide         *eval.Threshold // of --threshold; nil: none
 }
 
 // run evaluates a run.
@@ -87,18 +88,18 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	}
 	line := e.progress()
 	defer line.end()
-	run, a, err := e.of(cmd, args[0], e.on, line, e.suits)
+	run, a, err := e.of(cmd, args[0], e.on, line, func(run *starling.Run) (err error) {
+		if err = e.suits(run); err == nil && cmd.Flags().Changed("threshold") {
+			e.decide, err = thresholdOf(run, e.threshold)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	line.end()
-	if cmd.Flags().Changed("threshold") {
-		names := run.Predictor(e.options).Classes()
-		t, err := eval.ParseThreshold(e.threshold, names)
-		if err != nil {
-			return wrongUse("--threshold %w", err)
-		}
-		a.Decide(t, names)
+	if e.decide != nil {
+		a.Decide(e.decide, run.Predictor(e.options).Classes())
 	}
 	if e.json {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())

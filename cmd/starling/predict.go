@@ -47,7 +47,7 @@ or @ for a formula, and a formula in a file from elsewhere may do harm: with --s
 apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/iris --in new.csv --out predictions.csv --key id
-  starling predict runs/churn --in new.csv --out predictions.csv --threshold yes=0.2
+  starling predict runs/churn --in new.csv --out out.csv --threshold yes=0.2
   starling predict runs/digits --in images.npy --out probabilities.npy --json
   gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
@@ -93,8 +93,8 @@ apostrophe.`,
 			var noted []string
 			predictor.Note = func(text string) { noted = append(noted, text) }
 			if cmd.Flags().Changed("threshold") {
-				if predictor.Threshold, err = eval.ParseThreshold(threshold, predictor.Classes()); err != nil {
-					return wrongUse("--threshold %w", err)
+				if predictor.Threshold, err = thresholdOf(run, threshold); err != nil {
+					return err
 				}
 				noted = append(noted, predictor.Threshold.Words(predictor.Classes()))
 			}

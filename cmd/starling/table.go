@@ -126,9 +126,9 @@ func showDecided(w io.Writer, d *eval.Decided) {
 	if d == nil {
 		return
 	}
-	wrap(w, fmt.Sprintf("%s where its probability is at least %s: accuracy %s, precision %s, recall %s, F1 %s; of %s, %s of it and %s declared so",
+	wrap(w, fmt.Sprintf("%s where its probability is at least %s: accuracy %s, precision %s, recall %s, F1 %s; %s, of which %s are %s and %s are declared so",
 		d.Class, strconv.FormatFloat(float64(d.At), 'g', -1, 64), shareOf(d.Accuracy, d.N), shareOf(d.Precision, d.Declared), shareOf(d.Recall, d.Positive), fixed(d.F1, 2),
-		numeral.Several(d.N, "example"), numeral.Count(d.Positive), numeral.Count(d.Declared)))
+		numeral.Several(d.N, "example"), numeral.Count(d.Positive), d.Class, numeral.Count(d.Declared)))
 }
 
 // showMembers writes what fewer members of the posterior score.
