@@ -134,7 +134,7 @@ func compareMeans(chains []chainMean, n int) *Change {
 		if !(variance <= 0) { // a class that no chain thinks possible adds nothing
 			nll += variance / (2 * c * mean)
 		}
-		by += math.Sqrt(variance/c) / 2
+		by += float64(math.Sqrt(variance/c) / 2)
 	}
 	outputs := len(chains[0].mean) / n
 	for i := range chains[0].mean {

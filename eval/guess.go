@@ -77,19 +77,10 @@ func normalLosses(targets, learnt []float64, outputs int) []float64 {
 		}
 		for i, x := range y {
 			z := (x - mean) / sd
-			losses[i] += float64(z*z)/2 + rng.Log(sd*math.Sqrt(2*math.Pi))
+			losses[i] += float64(z*z/2) + rng.Log(sd*math.Sqrt(2*math.Pi))
 		}
 	}
 	return losses
-}
-
-// spread is the standard deviation of numbers around their mean.
-func spread(x []float64) float64 {
-	m, sum := uq.Mean(x), 0.0
-	for _, v := range x {
-		sum += float64((v - m) * (v - m))
-	}
-	return math.Sqrt(sum / float64(len(x)))
 }
 
 // skill is the finding that the posterior is not better than a guess by two standard errors; nil if it is. Few examples show that only by a
@@ -112,16 +103,6 @@ func (a *Assessment) writeNLL() func(uq.Number) string {
 		return func(nll uq.Number) string { return numeral.Significant(float64(nll)) }
 	}
 	return func(nll uq.Number) string { return numeral.Fixed(float64(nll), 3) }
-}
-
-// Paired returns the mean of the differences a_i − b_i and its standard error, which is NaN for a single one.
-func Paired(a, b []float64) (mean, se float64) {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	n := float64(len(d))
-	return uq.Mean(d), spread(d) / math.Sqrt(n-1)
 }
 
 // MostFrequent is the share of the most frequent class among the examples evaluated on.

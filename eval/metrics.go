@@ -45,6 +45,13 @@ type Metrics struct {
 	Predicted []finding.Finding `json:"findings_on_predictions,omitempty"`
 }
 
+// Decided are the scores of a Threshold on test examples.
+type Decided struct {
+	Class string    `json:"class"`
+	At    uq.Number `json:"threshold"`
+	uq.AtThreshold
+}
+
 // WriteJSON writes the metrics in the format of metrics.json.
 func (m *Metrics) WriteJSON(w io.Writer) error { return jsontext.Write(w, m) }
 

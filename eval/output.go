@@ -34,6 +34,9 @@ func (p *Predictor) classes() []string {
 	return names
 }
 
+// Classes names the classes of the posterior, by their numbers where they have no names; none for a regression.
+func (p *Predictor) Classes() []string { return p.classes() }
+
 func columns(classes []string, outputs int) (names []string) {
 	for _, c := range classes {
 		names = append(names, probability+c)

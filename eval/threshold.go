@@ -17,13 +17,6 @@ type Threshold struct {
 	At    float64
 }
 
-// Decided are the scores of a Threshold on test examples.
-type Decided struct {
-	Class string    `json:"class"`
-	At    uq.Number `json:"threshold"`
-	uq.AtThreshold
-}
-
 // ParseThreshold reads "yes=0.2": a class, by its name or its number, and a probability. names are those of the classes.
 func ParseThreshold(text string, names []string) (*Threshold, error) {
 	switch n := len(names); {
@@ -71,6 +64,3 @@ func (t *Threshold) Words(names []string) string {
 func (a *Assessment) Decide(t *Threshold, names []string) {
 	a.Metrics.Decided = &Decided{names[t.Class], uq.Number(t.At), uq.Decide(a.Test.Probs, a.Test.Classes, a.Set().Labels, t.Class, t.At)}
 }
-
-// Classes names the classes of the posterior, by their numbers where they have no names; none for a regression.
-func (p *Predictor) Classes() []string { return p.classes() }

@@ -51,7 +51,7 @@ func AUROCInterval(area float64, negative, positive int) (low, high float64) {
 		return area, area
 	}
 	m, n := float64(negative), float64(positive)
-	more := (m+n)/2 - 1
+	more := float64((m+n)/2) - 1
 	beyond := func(t float64) bool {
 		v := t * (1 - t) / (m * n) * (1 + float64(more*(1-t)/(2-t)) + float64(more*t/(1+t)))
 		return float64((area-t)*(area-t)) > float64(z95*z95)*v
@@ -62,7 +62,7 @@ func AUROCInterval(area float64, negative, positive int) (low, high float64) {
 		}
 		near := area
 		for range 60 {
-			if middle := (near + far) / 2; beyond(middle) {
+			if middle := float64((near + far) / 2); beyond(middle) {
 				far = middle
 			} else {
 				near = middle
