@@ -252,18 +252,26 @@ func coverage(e *eval.Evaluation) eval.Coverage {
 // detect.
 func (v *view) detectors() []table {
 	t := table{
-		Caption: "Detection by each kind of uncertainty of the posterior: AUROC (FPR95)",
+		Caption: "Detection by each kind of uncertainty of the posterior: AUROC (FPR95, or the 95\u00a0% interval of few examples)",
 		Head:    []string{"group", "examples", "epistemic entropy", "highest probability", "energy"},
 	}
 	for _, g := range v.a.Metrics.Groups {
 		if g.AUROC == nil {
 			continue
 		}
+		others := v.a.Metrics.N
+		if g.Name == "incorrect" {
+			others -= g.N
+		}
 		told := func(auroc, fpr95 *uq.Number) string {
-			if a := number(auroc); !math.IsNaN(a) {
-				return fixed(a, 3) + " (" + fixed(number(fpr95), 2) + ")"
+			a := number(auroc)
+			switch {
+			case math.IsNaN(a):
+				return "–"
+			case min(g.N, others) < uq.Small: // few: the interval tells more
+				return AreaOf(a, others, g.N, 2)
 			}
-			return "–"
+			return fixed(a, 3) + " (" + fixed(number(fpr95), 2) + ")"
 		}
 		t.add(groupName(g.Name), count(g.N), told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb), told(g.AUROCEnergy, g.FPR95Energy))
 	}
