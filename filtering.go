@@ -169,7 +169,7 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 	f.pass = &filtering.Pass{
 		Model: s.Model, Method: s.Method, Against: s.Against, Job: filter.Job{Model: s.Model, Seed: s.Seed, Pool: threads},
 		Open: func(origin string) (scans.Source, error) { return f.open(ctx, origin) }, Replayed: f.options.Stream != nil, Skip: s.Scans.Bad == scans.Skip, Hold: s.Scans.Hold,
-		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{text}) },
+		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{Text: text}) },
 	}
 	if err := f.pass.Begin(ctx); err != nil {
 		return s.Fault("method", "%v", err)
@@ -177,7 +177,7 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 	m := Manifest{Started: f.began, Threads: threads.Threads(), Kernel: lanes.Kernel(), Data: map[string]string{}}
 	m.Version, m.Revision = Version()
 	f.run, err = runs.Open(f.options.Folder, s.YAML(), m, runs.Options{
-		Every: f.options.Every, Now: f.options.now, Notice: func(text string) { f.tell(&Notice{text}) },
+		Every: f.options.Every, Now: f.options.now, Notice: func(text string) { f.tell(&Notice{Text: text}) },
 	})
 	return damage(err)
 }

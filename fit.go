@@ -84,7 +84,7 @@ func plan(s Spec, o Options) (*fit, error) {
 	if o.Folder == nil || !o.Folder.Kept() { // a run that goes on has said it
 		early := slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return !f.Early() })
 		for _, found := range append(early, p.Short...) {
-			f.progress(&Notice{found.Words()})
+			f.progress(&Notice{found.Words(), &found})
 		}
 	}
 	if o.Folder != nil {
@@ -92,7 +92,7 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
-		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{text}) },
+		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{Text: text}) },
 	})
 	if err != nil || f.job.Run.Done() {
 		return f, damage(err)

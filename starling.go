@@ -58,7 +58,10 @@ type Loaded struct {
 type Progress struct{ method.Status }
 
 // Notice is a message for the user.
-type Notice struct{ Text string }
+type Notice struct {
+	Text string
+	Of   *Finding // that the message tells; nil: it is of no finding
+}
 
 func (*Loaded) event()   {}
 func (*Progress) event() {}

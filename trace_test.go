@@ -14,15 +14,15 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 )
 
-// TestStuckChains: the notes of a run say which chains are stuck, and of chains that move no such thing. As chains keep one state each, and
-// their log-likelihoods do not agree after ten moves, both are warned of that, too.
+// TestStuckChains: the notes of a run say which chains are stuck, and of chains that move no such thing. The chains keep one state each, and
+// their log-likelihoods do not agree after ten moves, but these states predict alike: that is for the page.
 func TestStuckChains(t *testing.T) {
 	const method = "method={mcmc: {chains: 2, epochs: 20, keep: last, move: {hmc: {steps: 1, step: "
 	notes := fitted(t, trees(t, method+"1000}}}}"), Options{}).Notes()
-	if len(notes) != 4 || !strings.Contains(notes[3], "the 2 chains cannot be compared, as a chain keeps 1 state") || !strings.Contains(notes[1], "chains 0 and 1 are stuck") || !strings.Contains(notes[2], "diverged") {
+	if len(notes) != 3 || !strings.Contains(notes[1], "chains 0 and 1 are stuck") || !strings.Contains(notes[2], "diverged") {
 		t.Errorf("chains that cannot move: notes %q", notes)
 	}
-	if notes := fitted(t, trees(t, method+"1e-2}}}}"), Options{}).Notes(); len(notes) != 2 || !strings.Contains(notes[1], "cannot be compared") {
+	if notes := fitted(t, trees(t, method+"1e-2}}}}"), Options{}).Notes(); len(notes) != 1 {
 		t.Errorf("chains that move: notes %q", notes)
 	}
 }

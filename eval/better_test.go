@@ -16,7 +16,7 @@ import (
 // beside is an assessment whose posterior has given losses, with a deep ensemble of three restarts and the best of them.
 func beside(l ExampleLosses) (*Assessment, *Ensembles) {
 	nll := func(losses []float64) uq.Number { return uq.Number(uq.Mean(losses)) }
-	a := &Assessment{Metrics: &Metrics{Evaluation: Evaluation{On: "test", N: len(l.Posterior), NLL: nll(l.Posterior)}}, Losses: l, Regression: &Regression{}}
+	a := &Assessment{Metrics: &Metrics{Evaluation: Evaluation{On: "test", N: len(l.Posterior), NLL: nll(l.Posterior)}}, Losses: l, Problem: &data.Problem{Test: &data.Set{}}, Regression: &Regression{Outputs: 1}}
 	a.Metrics.DeepEnsemble, a.Metrics.MAP = &Evaluation{NLL: nll(l.DeepEnsemble)}, &Evaluation{NLL: nll(l.MAP)}
 	e := two()
 	e.Restarts = &bnn.Ensemble{LogWeights: make([]float64, 3)}

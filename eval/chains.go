@@ -43,6 +43,8 @@ type Chains struct {
 	// ESSRough is ESSPredictions of chains that have 50 states, but not 50 autocorrelation times. It is rather too large.
 	ESSRough *uq.Number `json:"ess_predictions_rough,omitempty"`
 
+	Change *Change `json:"change,omitempty"` // what the differences between the chains do to the predictions; nil: not known
+
 	Reason string `json:"reason,omitempty"` // why R-hat or the ESS of predictions is left out
 
 	// ESSPerGradient is ESSPredictions divided by the gradients over all training examples that all chains took in their second
@@ -83,6 +85,10 @@ func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *dat
 	}
 	set = evenly(set, ComparedInputs)
 	c.N = set.Len()
+	var err error
+	if c.Change, err = changes(ctx, e, set, p); err != nil {
+		return nil, err
+	}
 	if c.States < mcmc.LeastStates {
 		c.Reason = c.keeps() + fmt.Sprintf("R-hat needs %d", mcmc.LeastStates)
 		return c, nil
@@ -130,12 +136,16 @@ func (c *Chains) keeps() string {
 }
 
 // Findings say whether the chains sample one posterior together and, if they may, whether their states are worth too few independent
-// ones. Chains that are too short for their ESS are judged by the rough one: it is rather too large, so that what it warns of is so.
+// ones. Chains that are too short for their ESS are judged by the rough one: it is rather too large, so that what it warns of is so. Where
+// the Change is known, it alone warns: chains that differ may predict alike.
 func (c *Chains) Findings() []finding.Finding {
 	found := []finding.Finding{c.agreement()}
 	ess := cmp.Or(c.ESSPredictions, c.ESSRough)
 	if ess != nil && !(float64(*ess) >= fewStates) && !finding.Is(found[0], finding.ChainsApart{}) {
-		found = append(found, finding.Of(finding.FewStates{ESS: float64(*ess), Enough: fewStates}))
+		found = append(found, finding.Of(finding.FewStates{ESS: float64(*ess), Enough: fewStates, Change: c.Change.found()}))
+	}
+	if change := c.Change.found(); change.Matters() {
+		found = append(found, finding.Of(change.Rough(c.Chains)))
 	}
 	return found
 }
@@ -151,7 +161,7 @@ func (c *Chains) uncompared() finding.Finding {
 	if few && likelihood <= finding.MostRHat {
 		return finding.Of(finding.ChainsUntold{Chains: c.Chains, Why: c.Reason, Few: few})
 	}
-	return finding.Of(finding.ChainsUncompared{Chains: c.Chains, Why: c.Reason, Few: few, LogLikelihood: finding.Known(likelihood)})
+	return finding.Of(finding.ChainsUncompared{Chains: c.Chains, Why: c.Reason, Few: few, LogLikelihood: finding.Known(likelihood), Change: c.Change.found()})
 }
 
 // agreement says in a sentence whether the chains sample one posterior together. They do not if the median R-hat of the
@@ -164,7 +174,7 @@ func (c *Chains) agreement() finding.Finding {
 	}
 	f := finding.RHat{
 		Chains: c.Chains, Median: float64(c.RHatPredictions.Median), Q95: float64(c.RHatPredictions.Q95),
-		LogLikelihood: c.RHatLogLikelihood, ESS: c.ESSPredictions,
+		LogLikelihood: c.RHatLogLikelihood, ESS: c.ESSPredictions, Change: c.Change.found(),
 	}
 	low, high := c.RHatPredictions.Median, c.RHatPredictions.Median
 	if between := c.RHatPredictions.MedianInterval; between != nil && between[0] != between[1] {

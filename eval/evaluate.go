@@ -129,6 +129,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		if m.Chains, err = compareChains(ctx, e.Posterior, e.Chains, problem, p); err != nil {
 			return nil, err
 		}
+		m.Chains.Change.limit(a.Losses.Posterior)
 	}
 	if e.Restarts != nil {
 		chosen := make([]float64, e.Restarts.Size())

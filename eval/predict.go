@@ -27,6 +27,7 @@ type Predictor struct {
 	Pool       *pool.Pool           // nil: one with a thread for each CPU
 	Progress   func(done, rows int) // called after each block of rows, and once before the first; nil: not called
 	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
+	Threshold  *Threshold           // decides the class between two; nil: the most probable one
 	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
 	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
 	Note       func(text string)    // called for each way in which a file differs from what the run was trained on: its columns (data.Table.Notes) and its numbers (data.Outside); nil: not called
@@ -36,7 +37,7 @@ type Predictor struct {
 // the ending of its name, and returns the number of rows. Either file may be larger than memory. After an error the file out
 // is unchanged.
 //
-// For classes a CSV has the columns row (from 0), class (the most probable: its name, or its number where classes have no
+// For classes a CSV has the columns row (from 0), class (the most probable, or the one by the Threshold: its name, or its number where classes have no
 // names; empty where the network overflows and probabilities are NaN), a probability of each class, p_ and its name or, where classes
 // have no names, p_0 … p_{C−1}, the entropies entropy_total,
 // entropy_aleatoric and entropy_epistemic in nats, and abstain, which is always empty. With a Decision there are two more:

@@ -47,7 +47,7 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 			trace = append(trace, l)
 		}
 	}
-	for step, mend := range map[float64]string{0.1: ". Take a smaller step (", 0: ". Take more epochs, or write a smaller step ("} {
+	for step, mend := range map[float64]string{0.1: ". Take a smaller step (", 0: ". Take a higher accept, as 0.9"} {
 		m.Move = mcmc.HMC{Steps: 1, Step: step}
 		want := []finding.Finding{
 			finding.Of(finding.ChainsEnd{Chains: 3, Lowest: -30, Highest: -10, Least: finding.Known(0.0625), Most: finding.Known(1)}),

@@ -13,7 +13,7 @@ import (
 // calibration shows whether probabilities are reliable.
 func (v *view) calibration() section {
 	return section{
-		ID: "calibration", Title: "Are its probabilities reliable?",
+		ID: "calibration", Title: "Are its probabilities reliable?", Text: []string{v.on()},
 		Figures: slices.Concat([]figure{v.reliability(), v.riskCoverage()}, v.confusion()),
 	}
 }

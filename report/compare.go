@@ -262,8 +262,8 @@ func (c *Comparison) Write(w io.Writer) error {
 		methods.add(names[i], v.run.Net.Title(), v.run.Spec.Title(), fmt.Sprint(v.run.Spec.Seed))
 	}
 	figures := section{
-		ID: "figures", Title: "Figures", Text: []string{"Arrows show whether more or less is better; the best of a row is bold." + dash(all) + " Seconds at work leave out pauses and evaluation."},
-		Tables: append(c.scores(), c.health(), c.cost()),
+		ID: "figures", Title: "Figures", Text: []string{"Arrows show whether more or less is better; the best of a row is bold." + c.alikeText() + dash(all) + " Seconds at work leave out pauses and evaluation."},
+		Tables: append(c.counted(), c.health(), c.cost()),
 	}
 	pictures := section{ID: "pictures", Title: "Side by side"}
 	nll := c.dots("nll", "NLL", "negative log-likelihood, nats per example", false, func(v *view) (at, low, high float64) {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/eval"
@@ -47,20 +48,78 @@ func (c *Comparison) configs() table {
 	return t
 }
 
+// notTold marks a score that cannot be told from the best of its row.
+const notTold = " ≈"
+
 // scores are the tables of scores. A score on training examples says so, and no score is the best of a row where the runs were evaluated
-// on different examples.
+// on different examples. One that cannot be told from the best is marked.
 func (c *Comparison) scores() []table {
 	_, all := c.evaluations()
 	tables := compare(c.headed(), all)
 	for _, t := range tables {
 		for _, r := range t.Rows {
+			best := slices.IndexFunc(r.Cells, func(one cell) bool { return one.Best })
 			for i := range r.Cells {
+				if c.Warnings == nil && best >= 0 && i != best {
+					if same, _ := alike(c.views[i].a, c.views[best].a, r.Name); same {
+						r.Cells[i].Text += notTold
+					}
+				}
 				r.Cells[i].Text += c.views[i].trained()
 				r.Cells[i].Best = r.Cells[i].Best && c.Warnings == nil
 			}
 		}
 	}
 	return tables
+}
+
+// counted are the tables of scores, which begin with the number of examples.
+func (c *Comparison) counted() []table {
+	tables := c.scores()
+	n := row{Name: "examples"}
+	for _, v := range c.views {
+		n.Cells = append(n.Cells, cell{Text: count(v.a.Metrics.N)})
+	}
+	tables[0].Rows = slices.Insert(tables[0].Rows, 0, n)
+	return tables
+}
+
+// Alike says what the mark of scores means that cannot be told from the best; empty if there is none.
+func (c *Comparison) Alike() string {
+	for _, t := range c.scores() {
+		for _, r := range t.Rows {
+			for _, one := range r.Cells {
+				if strings.Contains(one.Text, notTold) {
+					return fmt.Sprintf("≈: not told from the best of its row, as the paired difference over the %s is within two standard errors",
+						several(c.views[0].a.Metrics.N, "example"))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func (c *Comparison) alikeText() string {
+	if text := c.Alike(); text != "" {
+		return " " + text + "."
+	}
+	return ""
+}
+
+// Behind returns by how much the NLL of a run is above that of the best, and the standard error of the paired difference; NaN where the runs
+// were evaluated on different examples.
+func (c *Comparison) Behind(run int) (by, se float64) {
+	best := 0
+	for i, v := range c.views {
+		if v.a.Metrics.NLL < c.views[best].a.Metrics.NLL {
+			best = i
+		}
+	}
+	x, y := c.views[run].a.Losses.Posterior, c.views[best].a.Losses.Posterior
+	if c.Warnings != nil || len(x) != len(y) || len(x) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return eval.Paired(x, y)
 }
 
 // trained says behind a score which share of its examples the run learnt from; empty if none. A question mark: it is not known.
@@ -176,7 +235,7 @@ func (c *Comparison) Differences() (rows [][]string) {
 // empty.
 func (c *Comparison) Rows() (rows [][]string) {
 	rows = append(rows, append([]string{""}, c.headed()...))
-	for i, t := range append(c.scores(), c.health(), c.cost()) {
+	for i, t := range append(c.counted(), c.health(), c.cost()) {
 		if i > 0 {
 			rows = append(rows, []string{""}, []string{t.Caption})
 		}

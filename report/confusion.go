@@ -43,7 +43,7 @@ func (v *view) confusion() []figure {
 	}
 	m.Desc = "The number of examples of each class by answer; right answers are on the diagonal."
 	caption := "Right answers are on the diagonal. A square is the darker, the larger its share of the true class."
-	if worst > 0 {
+	if worst > 0 && v.a.Metrics.N >= uq.Few {
 		mistake := fmt.Sprintf(" The most frequent mistake: %s, %s.", taken, several(worst, "time"))
 		caption += mistake
 		m.Desc += mistake

@@ -32,7 +32,7 @@ func (v *view) squares() []float64 {
 
 // predictions shows the errors of the predictions, and whether their intervals are reliable.
 func (v *view) predictions() section {
-	s := section{ID: "predictions", Title: "Are its intervals reliable?"}
+	s := section{ID: "predictions", Title: "Are its intervals reliable?", Text: []string{v.on()}}
 	const outputs = 4
 	k := v.a.Regression.Outputs
 	for o := range min(k, outputs) {

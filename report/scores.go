@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
@@ -55,8 +56,39 @@ func (v *view) scores() section {
 			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighted in that way.", row.Part)
 		}
 	}
-	return section{ID: "figures", Title: "Figures", Tables: slices.Concat(compare(columns, all), v.members(), v.byClass()),
+	return section{ID: "figures", Title: "Figures", Tables: slices.Concat(v.withIntervals(compare(columns, all)), v.members(), v.byClass()),
 		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s%s", count(v.a.Metrics.N), v.part(), dash(all), weighed)}}
+}
+
+// withIntervals says in the caption of each table how many examples it is of, and puts the intervals of the posterior's figures beside them if
+// these are few.
+func (v *view) withIntervals(tables []table) []table {
+	for k := range tables {
+		t := &tables[k]
+		t.Caption += ", " + v.of()
+		if k > 0 || !Small(v.a) {
+			continue
+		}
+		t.Head = slices.Insert(slices.Clone(t.Head), 2, "95\u00a0% interval")
+		for i, r := range t.Rows {
+			t.Rows[i].Cells = slices.Insert(r.Cells, 1, cell{Text: intervalText(v.a, r.Name, formats[r.Name])})
+		}
+	}
+	return tables
+}
+
+// of says on how many examples a run was evaluated.
+func (v *view) of() string {
+	return several(v.a.Metrics.N, strings.TrimSuffix(v.part(), "s"))
+}
+
+// on begins a section: the examples that its figures are of.
+func (v *view) on() string {
+	text := "On " + v.of() + "."
+	if v.a.Metrics.N < uq.Few {
+		text += " So few say nothing of others."
+	}
+	return text
 }
 
 // members shows what fewer members of the posterior score; nothing for few members.
@@ -65,7 +97,7 @@ func (v *view) members() []table {
 	if rows == nil {
 		return nil
 	}
-	t := table{Caption: "Scores by the number of members, those kept last", Head: []string{"members", "accuracy ↑", "NLL, nats ↓", "ECE ↓"}}
+	t := table{Caption: "Scores by the number of members, those kept last, on " + v.of(), Head: []string{"members", "accuracy ↑", "NLL, nats ↓", "ECE ↓"}}
 	for _, r := range rows {
 		t.add(count(r.M), percent(float64(r.Accuracy)), fixed(float64(r.NLL), 4), fixed(float64(r.ECE), 4))
 	}
@@ -79,12 +111,13 @@ func (v *view) byClass() []table {
 	if m.ByClass == nil {
 		return nil
 	}
-	t := table{Caption: "The posterior's scores by class", Head: []string{"class", "examples", "precision ↑", "recall ↑", "F1 ↑"}}
+	t := table{Caption: "The posterior's scores by class, on " + v.of(), Head: []string{"class", "examples", "answers", "precision ↑", "recall ↑", "F1 ↑", "AUROC ↑"}}
 	if len(m.ByClass) > most {
 		t.Caption = fmt.Sprintf("The posterior's scores for the %d weakest of %d classes", most, len(m.ByClass))
 	}
 	for _, c := range m.Weakest(most) {
-		t.add(c.Class, count(c.N), percent(float64(c.Precision)), percent(float64(c.Recall)), fixed(c.F1, 3))
+		t.add(c.Class, count(c.N), count(c.Answered), ShareOf(float64(c.Precision), c.Answered, 1), ShareOf(float64(c.Recall), c.N, 1), fixed(c.F1, 3),
+			AreaOf(float64(c.AUROC), m.N-c.N, c.N, 3))
 	}
 	return []table{t}
 }
@@ -97,29 +130,49 @@ type metric struct {
 	format func(float64) string
 }
 
+// defined is a number, or NaN where it is infinite: the R² of targets that are all the same.
+func defined(v float64) float64 {
+	if math.IsInf(v, 0) {
+		return math.NaN()
+	}
+	return v
+}
+
 func decimals(n int) func(float64) string {
 	return func(v float64) string { return fixed(v, n) }
 }
+
+// means are the rows of the table of scores.
+var means = []metric{
+	{Accuracy, 1, func(e *eval.Evaluation) float64 { return number(e.Accuracy) }, percent},
+	{RMSE, -1, func(e *eval.Evaluation) float64 { return number(e.RMSE) }, significant[float64]},
+	{"mean absolute error ↓", -1, func(e *eval.Evaluation) float64 { return number(e.MAE) }, significant[float64]},
+	{"mean error", 0, func(e *eval.Evaluation) float64 { return number(e.Bias) }, significant[float64]},
+	{r2Row, 1, func(e *eval.Evaluation) float64 { return defined(number(e.R2)) }, decimals(3)},
+	{NLL, -1, func(e *eval.Evaluation) float64 { return float64(e.NLL) }, decimals(3)},
+	{"CRPS ↓", -1, func(e *eval.Evaluation) float64 { return number(e.CRPS) }, significant[float64]},
+	{In50, 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In50) }, percent},
+	{In90, 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In90) }, percent},
+	{In95, 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In95) }, percent},
+	{"Brier score ↓", -1, func(e *eval.Evaluation) float64 { return number(e.Brier) }, decimals(3)},
+	{"ECE, 15 bins ↓", -1, func(e *eval.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
+	{"AURC ↓", -1, func(e *eval.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
+}
+
+// formats say how the figures of that table are written, by their names.
+var formats = func() map[string]func(float64) string {
+	all := map[string]func(float64) string{}
+	for _, m := range means {
+		all[m.name] = m.format
+	}
+	return all
+}()
 
 // compare makes tables of scores and of uncertainty, with a column for each ensemble. A row without any value is left out.
 func compare(columns []string, all []Scored) []table {
 	head := append([]string{""}, columns...)
 	t := table{Caption: "Scores", Head: head}
-	addMetrics(&t, all, []metric{
-		{"accuracy ↑", 1, func(e *eval.Evaluation) float64 { return number(e.Accuracy) }, percent},
-		{"RMSE ↓", -1, func(e *eval.Evaluation) float64 { return number(e.RMSE) }, significant[float64]},
-		{"mean absolute error ↓", -1, func(e *eval.Evaluation) float64 { return number(e.MAE) }, significant[float64]},
-		{"mean error", 0, func(e *eval.Evaluation) float64 { return number(e.Bias) }, significant[float64]},
-		{"R² ↑", 1, func(e *eval.Evaluation) float64 { return number(e.R2) }, decimals(3)},
-		{"NLL, nats ↓", -1, func(e *eval.Evaluation) float64 { return float64(e.NLL) }, decimals(3)},
-		{"CRPS ↓", -1, func(e *eval.Evaluation) float64 { return number(e.CRPS) }, significant[float64]},
-		{"targets in 50\u00a0% intervals", 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In50) }, percent},
-		{"targets in 90\u00a0% intervals", 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In90) }, percent},
-		{"targets in 95\u00a0% intervals", 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In95) }, percent},
-		{"Brier score ↓", -1, func(e *eval.Evaluation) float64 { return number(e.Brier) }, decimals(3)},
-		{"ECE, 15 bins ↓", -1, func(e *eval.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
-		{"AURC ↓", -1, func(e *eval.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
-	})
+	addMetrics(&t, all, means)
 	var byEntropy, byProbability, entropy []metric
 	for _, name := range groupNames(all) {
 		if name != "correct" {
@@ -199,18 +252,26 @@ func coverage(e *eval.Evaluation) eval.Coverage {
 // detect.
 func (v *view) detectors() []table {
 	t := table{
-		Caption: "Detection by each kind of uncertainty of the posterior: AUROC (FPR95)",
+		Caption: "Detection by each kind of uncertainty of the posterior: AUROC (FPR95, or the 95\u00a0% interval of few examples)",
 		Head:    []string{"group", "examples", "epistemic entropy", "highest probability", "energy"},
 	}
 	for _, g := range v.a.Metrics.Groups {
 		if g.AUROC == nil {
 			continue
 		}
+		others := v.a.Metrics.N
+		if g.Name == "incorrect" {
+			others -= g.N
+		}
 		told := func(auroc, fpr95 *uq.Number) string {
-			if a := number(auroc); !math.IsNaN(a) {
-				return fixed(a, 3) + " (" + fixed(number(fpr95), 2) + ")"
+			a := number(auroc)
+			switch {
+			case math.IsNaN(a):
+				return "–"
+			case min(g.N, others) < uq.Small: // few: the interval tells more
+				return AreaOf(a, others, g.N, 2)
 			}
-			return "–"
+			return fixed(a, 3) + " (" + fixed(number(fpr95), 2) + ")"
 		}
 		t.add(groupName(g.Name), count(g.N), told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb), told(g.AUROCEnergy, g.FPR95Energy))
 	}
@@ -302,20 +363,29 @@ func groupName(name string) string {
 func (v *view) cards() []card {
 	m := v.a.Metrics
 	var cards []card
+	within := func(name, otherwise string, write func(float64) string) string { // few examples: the interval
+		if !Small(v.a) {
+			return otherwise
+		}
+		return "95\u00a0% interval " + intervalText(v.a, name, write)
+	}
 	if v.classes() {
 		low, high := uq.Wilson(number(m.Accuracy)*float64(m.N), float64(m.N))
 		cards = append(cards, card{"accuracy", percent(number(m.Accuracy)), "95\u00a0% interval " + fixed(100*low, 1) + " to " + fixed(100*high, 1)})
 	} else {
-		cards = append(cards, card{"RMSE", significant(number(m.RMSE)), "in the target's units"})
+		cards = append(cards, card{"RMSE", significant(number(m.RMSE)), within(RMSE, "in the target's units", significant[float64])})
 	}
-	cards = append(cards, card{"NLL", fixed(float64(m.NLL), 3), "nats per example"})
+	cards = append(cards, card{"NLL", fixed(float64(m.NLL), 3), within(NLL, "nats per example", decimals(3))})
 	if v.classes() {
 		cards = append(cards, card{"ECE", fixed(number(m.ECE), 3), "calibration error"})
 		if found := v.oodAUROC(); len(found) > 0 {
 			cards = append(cards, card{"AUROC, OOD", fixed(uq.Mean(found), 2), "mean of " + several(len(found), "group")})
 		}
 	} else {
-		cards = append(cards, card{"90\u00a0% intervals", percent(uq.Coverage(v.a.Regression.PIT, .9)), "of the targets inside"})
+		cards = append(cards, card{"90\u00a0% intervals", percent(uq.Coverage(v.a.Regression.PIT, .9)), within(In90, "of the targets inside", percent)})
+	}
+	for i := range cards {
+		cards[i].Note += "; on " + v.of()
 	}
 	if m.LogEvidence != nil {
 		note := "nats"

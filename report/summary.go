@@ -100,24 +100,65 @@ func (v *view) good() topic {
 	if says := v.learntFrom("It"); says != "" {
 		t.warn("%s", says)
 	}
-	if v.classes() {
+	switch {
+	case m.N < uq.Few:
+		t.say("It was evaluated on %s: too few to say how good it is.", v.of())
+	case v.classes():
 		accuracy := number(m.Accuracy)
 		low, high := uq.Wilson(accuracy*n, n)
 		most := v.a.MostFrequent()
 		t.say("It classifies %s of %s %s correctly (95\u00a0%% interval %s to %s). Always answering the most frequent class would give %s.",
 			percent(accuracy), count(m.N), v.part(), percent(low), percent(high), percent(most))
+		t.skill(v)
 		t.believe(v, accuracy)
-	} else {
-		t.say("On %s %s its typical error (RMSE) is %s. Predicting the mean of the targets would have an error of %s: the network explains %s of their variance.",
-			count(m.N), v.part(), significant(number(m.RMSE)), significant(v.a.TargetSD()), percent(1-math.Pow(number(m.RMSE)/v.a.TargetSD(), 2)))
+	default:
+		t.say("On %s its typical error (RMSE) is %s%s. Predicting the mean of the targets would have an error of %s%s.",
+			v.of(), significant(number(m.RMSE)), v.within(RMSE, significant[float64]), significant(v.a.TargetSD()), v.explains())
+		t.skill(v)
 	}
-	t.beside(v)
+	if m.N >= uq.Few {
+		t.beside(v)
+	}
 	for _, f := range v.found {
 		if f.OfPredictions() && !finding.Is(f, finding.IntervalsNarrow{}, finding.IntervalsWide{}) {
 			t.tell(f)
 		}
 	}
 	return t
+}
+
+// explains says which share of the targets' variance the network explains; empty for targets that are all the same.
+func (v *view) explains() string {
+	sd := v.a.TargetSD()
+	if !(sd > 0) {
+		return ""
+	}
+	share := 1 - math.Pow(number(v.a.Metrics.RMSE)/sd, 2)
+	if share < 0 {
+		return ", which is less"
+	}
+	return fmt.Sprintf(": the network explains %s of their variance%s", percent(share), v.within(r2Row, percent))
+}
+
+// within is the 95 % interval of a figure, in brackets, where the examples are few; else empty.
+func (v *view) within(name string, write func(float64) string) string {
+	if !Small(v.a) {
+		return ""
+	}
+	return " (95\u00a0% interval " + intervalText(v.a, name, write) + ")"
+}
+
+// skill compares the posterior with a guess that does not look at the inputs, unless a finding does.
+func (t *topic) skill(v *view) {
+	s, ok := v.a.Skill()
+	if !ok || v.has(finding.NoSkill{}) {
+		return
+	}
+	guess := "the normal law of the training targets"
+	if v.classes() {
+		guess = "the class frequencies of the training examples"
+	}
+	t.say("Its NLL is lower than that of %s by %s ± %s (standard error).", guess, fixed(s.By, 3), fixed(s.SE, 3))
 }
 
 // learntFrom says that a run, by its name or "It", learnt from examples that it was evaluated on; empty if it did not, or if it is not known.
@@ -154,7 +195,7 @@ func (t *topic) beside(v *view) {
 	if m.MAP == nil || v.single() {
 		return
 	}
-	t.say("On the %s its NLL is %s; the NLL of the best single network (MAP) is %s.", v.part(), figure(float64(m.NLL)), figure(float64(m.MAP.NLL)))
+	t.say("On the %s its NLL is %s%s; the NLL of the best single network (MAP) is %s.", v.of(), figure(float64(m.NLL)), v.within(NLL, figure), figure(float64(m.MAP.NLL)))
 	if m.DeepEnsemble != nil && v.restarts() > 1 {
 		t.say("The NLL of the deep ensemble of the %d MAPs is %s.", v.restarts(), figure(float64(m.DeepEnsemble.NLL)))
 	}
@@ -168,21 +209,35 @@ func (v *view) knows() topic {
 	if v.single() {
 		t.warn("A single network has no epistemic entropy. The uncertainty below is its total entropy.")
 	}
-	if !math.IsNaN(wrong) {
-		t.say("Its wrong answers are %s more uncertain than its right ones (AUROC %s).", how(wrong), fixed(wrong, 2))
+	right, mistaken := len(v.groups[0].rows), len(v.groups[1].rows)
+	switch {
+	case min(right, mistaken) < uq.Few:
+		t.say("It has %s and %s among %s: too few to say whether it is less sure of the wrong ones.",
+			several(right, "right answer"), several(mistaken, "wrong answer"), v.of())
+	case !math.IsNaN(wrong):
+		t.say("Its %s wrong answers are %s more uncertain than its %s right ones (AUROC %s).", count(mistaken), how(wrong), count(right),
+			AreaOf(wrong, right, mistaken, 2))
+		if Small(v.a) {
+			break
+		}
 		risk := uq.RiskCoverage(known, v.mistakes())
 		t.say("If it declines the most uncertain tenth, %s of the other answers are right instead of %s.", percent(1-riskAt(risk, .9)), percent(1-riskAt(risk, 1)))
 	}
-	var found, fooled []string
+	var found, fooled, small []string
 	type area struct {
 		name string
 		v    float64
+		text string
 	}
 	var areas []area
 	for _, g := range v.groups[2:] {
 		scores := v.scoresOf(g)
+		if min(len(known), len(scores)) < uq.Few {
+			small = append(small, fmt.Sprintf("%s (%s)", g.name, count(len(scores))))
+			continue
+		}
 		if a := uq.AUROC(known, scores); !math.IsNaN(a) {
-			areas = append(areas, area{g.name, a})
+			areas = append(areas, area{g.name, a, AreaOf(a, len(known), len(scores), 2)})
 			if a < hardly {
 				t.warn("It does not notice that %s is out of distribution: AUROC %s, where 0.5 is chance.", g.name, fixed(a, 2))
 			}
@@ -199,11 +254,15 @@ func (v *view) knows() topic {
 	}
 	slices.SortStableFunc(areas, func(a, b area) int { return cmp.Compare(b.v, a.v) })
 	for _, a := range areas {
-		found = append(found, fmt.Sprintf("%s %s (%s)", a.name, how(a.v), fixed(a.v, 2)))
+		found = append(found, fmt.Sprintf("%s %s (%s)", a.name, how(a.v), a.text))
 	}
 	if found != nil {
 		t.say("Out-of-distribution (OOD) inputs are more uncertain than %s: %s.", v.part(), strings.Join(found, ", "))
-	} else {
+	}
+	switch {
+	case small != nil:
+		t.say("Of %s there are too few inputs, or too few test examples, to say whether it notices them.", numeral.List(small))
+	case found == nil:
 		t.say("It was not evaluated on out-of-distribution (OOD) inputs: starling evaluate --ood does that.")
 	}
 	if fooled != nil {
@@ -230,9 +289,13 @@ func how(area float64) string {
 // trusts says whether the intervals of a regression are calibrated.
 func (v *view) trusts() topic {
 	t := topic{Title: "Does it know how wrong it may be?"}
+	if v.a.Metrics.N < uq.Few {
+		t.say("It was evaluated on %s: too few to say whether its intervals are right.", v.of())
+		return t
+	}
 	share := uq.Coverage(v.a.Regression.PIT, .9)
 	low, high := uq.Wilson(share*float64(len(v.a.Regression.PIT)), float64(len(v.a.Regression.PIT)))
-	says := fmt.Sprintf("%s of the targets lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s)", percent(share), percent(low), percent(high))
+	says := fmt.Sprintf("of %s, %s lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s)", several(len(v.a.Regression.PIT), "target"), percent(share), percent(low), percent(high))
 	switch {
 	case v.has(finding.IntervalsNarrow{}, finding.IntervalsWide{}):
 		for _, f := range v.found {
@@ -240,13 +303,17 @@ func (v *view) trusts() topic {
 				t.tell(f)
 			}
 		}
+	case Small(v.a):
+		t.say("Of %s, %s lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s).", several(len(v.a.Regression.PIT), "target"), percent(share), percent(low), percent(high))
 	case low <= .9 && .9 <= high:
 		t.say("Its intervals are as reliable as these examples can tell: %s.", says)
 	default:
 		t.say("Its intervals are nearly reliable: %s.", says)
 	}
-	risk := rootRisk(v.spreads(), v.squares())
-	t.say("The RMSE is %s over the half that it is surest of, and %s over all.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))
+	if !Small(v.a) {
+		risk := rootRisk(v.spreads(), v.squares())
+		t.say("The RMSE is %s over the half that it is surest of, and %s over all.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))
+	}
 	if net := v.run.Net; len(net.Likelihood().Parameters()) == 0 && net.Targets() == net.Outputs() {
 		t.say("The noise was not learnt: the config fixes it.")
 	}

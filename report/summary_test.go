@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,12 +54,12 @@ func TestSummary(t *testing.T) {
 			for i := range f.run.Trace {
 				f.run.Trace[i].Ancestors = 1
 			}
-		}, "", "At the end all particles of each island descend from one particle", ""},
+		}, "At the end all particles of each island descend from one particle", "", "descend from one"},
 		{"one ancestor in one island", smc, func(f fixture) {
 			for i := range f.run.Trace {
 				f.run.Trace[i].Ancestors = 1 + f.run.Trace[i].Island
 			}
-		}, "", "At the end all particles of 1 of 3 islands descend from one", ""},
+		}, "At the end all particles of 1 of 3 islands descend from one", "", "descend from one"},
 		{"evidence scatters", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-30, -20, -10} }, "", "standard deviation of 10.0 over the islands: it decides", ""},
 		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "those of the islands have a standard deviation of 0.5.", "", "decides"},
 		{"deep ensemble better", smc, func(fixture) {}, "", "deep ensemble of the 3 MAPs is better than the posterior", ""},
@@ -71,7 +72,7 @@ func TestSummary(t *testing.T) {
 			f.run.Posterior.LogWeights[0] = 0
 		}, "", "The weights are uneven, so the 12 networks are worth 1.0 of equal weight", ""},
 		{"dead", smc, func(f fixture) { f.run.Posterior.LogWeights[0] = math.Inf(-1) }, "", "1 network has weight 0", ""},
-		{"divergent", smc, func(f fixture) { f.run.Trace[2].Divergent = 4 }, "", "4 of 216 proposals had infinite", ""},
+		{"divergent", smc, func(f fixture) { f.run.Trace[2].Divergent = 4 }, "4 of 216 proposals had infinite", "", "proposals"},
 		{"moves refused", smc, func(f fixture) {
 			for i := range f.run.Trace {
 				f.run.Trace[i].Acceptance, f.run.Trace[i].Stuck = .01, true
@@ -93,7 +94,8 @@ func TestSummary(t *testing.T) {
 		{"a column of numbers", shape{n: 200, outputs: 1}, func(f fixture) {
 			f.run.Schema.Target, f.run.Schema.Named = "price", true
 		}, "learnt to predict price from", "", ""},
-		{"guesses", smc, func(f fixture) { *f.a.Metrics.Accuracy = .5 }, "", "not clearly better than always answering the most frequent", ""},
+		{"guesses", smc, func(f fixture) { f.a.Losses.Posterior = slices.Repeat([]float64{.7}, 200) }, "", "The posterior hardly beats the class frequencies", ""},
+		{"better than a guess", smc, func(fixture) {}, "lower than that of the class frequencies of the training examples by ", "", "hardly beats"},
 		{"under-confident", smc, func(fixture) {}, "Its calibration error is ", "The posterior is under-confident (mean confidence ", "over-confident"},
 		{"over-confident", smc, func(f fixture) { answers(f, .98, 5) }, "Its calibration error is ", "The posterior is over-confident (mean confidence 98.0 %, accuracy 80.0 %): on 200 examples chance gives such a gap in fewer than 1 of 1,000 runs", "under-confident"},
 		{"calibrated", smc, func(f fixture) { answers(f, .9, 10) }, "Its probabilities are as reliable as these examples can tell: its mean confidence is 90.0 %, its accuracy 90.0 %", "", "confident"},
@@ -121,9 +123,16 @@ func TestSummary(t *testing.T) {
 			ess := uq.Number(5)
 			f.a.Metrics.Chains.RHatPredictions, f.a.Metrics.Chains.ESSPredictions = &eval.PredictionRHat{Median: 1.9, Q95: 2.6}, &ess
 		}, "chains are in different modes", "", ""},
+		{"predict differently", chains, func(f fixture) {
+			f.a.Metrics.Chains.Change = &eval.Change{NLL: .061, Mean: .121, Limit: .05}
+		}, "have a Monte Carlo error of 12.1 % (mean total variation)", "The 4 chains predict differently, which costs about 0.061 nats of NLL", ""},
+		{"apart, but alike", chains, func(f fixture) {
+			f.a.Metrics.Chains.RHatPredictions = &eval.PredictionRHat{Median: 1.9, Q95: 2.6}
+			f.a.Metrics.Chains.Change = &eval.Change{NLL: .0004, Mean: .004, Limit: .01}
+		}, "have a Monte Carlo error of 0.4 % (mean total variation), which costs about 0.0004 nats of NLL", "", "chains"},
 		{"one far away", chains, func(f fixture) {
 			f.run.Trace[len(f.run.Trace)-1].LogLikelihood = -1e5
-		}, "", "Chain 3 ended far from the other chains", ""},
+		}, "Chain 3 ended far from the other chains", "", "ended far"},
 		{"together", chains, func(fixture) {}, "The 4 chains agree", "", "chains"},
 		{"one network", shape{single: true, n: 100}, func(fixture) {}, "The result is one network", "A single network has no epistemic entropy", ""},
 		{"intervals hold", shape{outputs: 1, n: 400}, func(fixture) {}, "Its intervals are as reliable as these examples can tell", "", "intervals"},
@@ -137,7 +146,7 @@ func TestSummary(t *testing.T) {
 				f.a.Regression.PIT[i] = .5
 			}
 		}, "", "intervals are too wide (90 % intervals hold 100.0 % of the targets)", ""},
-		{"no better than the mean", shape{outputs: 1, n: 400}, func(f fixture) { *f.a.Metrics.RMSE = 1e6 }, "", "not clearly better than always predicting the mean", ""},
+		{"no better than the mean", shape{outputs: 1, n: 400}, func(f fixture) { f.a.Losses.Posterior = slices.Repeat([]float64{900}, 400) }, "", "hardly beats the normal law of the targets", ""},
 	} {
 		f := c.shape.make(t)
 		c.make(f)

@@ -18,9 +18,9 @@ func class(i int) string { return fmt.Sprintf("s%d", i%styles) }
 
 // uncertainty shows the entropies of each group, and how well they detect wrong answers and out-of-distribution inputs.
 func (v *view) uncertainty() section {
-	s := section{ID: "uncertainty", Title: "Does it know when it does not know?"}
+	s := section{ID: "uncertainty", Title: "Does it know when it does not know?", Text: []string{v.on()}}
 	if v.single() {
-		s.Text = []string{"The posterior is one network, which has no epistemic entropy. Its total entropy is shown instead."}
+		s.Text = []string{v.on() + " The posterior is one network, which has no epistemic entropy. Its total entropy is shown instead."}
 	} else {
 		s.Figures = append(s.Figures, v.entropies("epistemic", "Epistemic entropy", "nats of epistemic entropy",
 			func(p *uq.Predictive) []float64 { return p.Epistemic },

@@ -51,3 +51,23 @@ func number(v *uq.Number) float64 {
 	}
 	return float64(*v)
 }
+
+// ShareOf writes a share of n with so many decimals, and its 95 % interval if n is small; a dash for none.
+func ShareOf(share float64, n, decimals int) string {
+	text := unbroken(numeral.Percent(share, decimals))
+	if n == 0 || n >= uq.Small || math.IsNaN(share) {
+		return text
+	}
+	low, high := uq.Wilson(share*float64(n), float64(n))
+	return text + " (" + fixed(100*low, 0) + " to " + fixed(100*high, 0) + ")"
+}
+
+// AreaOf writes an AUROC with so many decimals, and its 95 % interval if either the negatives or the positives are few.
+func AreaOf(area float64, negative, positive, decimals int) string {
+	text := fixed(area, decimals)
+	if min(negative, positive) >= uq.Small || math.IsNaN(area) {
+		return text
+	}
+	low, high := uq.AUROCInterval(area, negative, positive)
+	return text + " (" + fixed(low, 2) + "–" + fixed(high, 2) + ")"
+}

@@ -30,7 +30,8 @@ func newCompare() *cobra.Command {
 		Long: `Compare evaluates each run on its own test examples and prints side by side in which settings the configs differ, what the
 runs score, whether they sampled, and what they cost. Runs that were evaluated on other examples than the first are marked with †, and a
 score on training examples says so. With --data all runs are evaluated on the same examples. Where a run's own data are gone, starling
-cannot know whether the run learnt from these examples: then a score says "train?".
+cannot know whether the run learnt from these examples: then a score says "train?". A score with ≈ cannot be told from the best of its row:
+their paired difference is within two standard errors.
 
 With --out it also writes an HTML page that needs no other file. A file that is there already is replaced only if it is such a page, or
 with --force. Gradients are counted per example and network, in all and in each phase of a run. With --by-cost the run that took the
@@ -85,6 +86,9 @@ fewest is first.`,
 				t.Add(row...)
 			}
 			t.Write(cmd.OutOrStdout())
+			if text := c.Alike(); text != "" {
+				wrap(cmd.OutOrStdout(), text)
+			}
 			fmt.Fprintln(cmd.OutOrStdout())
 			for _, r := range runs {
 				wrap(cmd.OutOrStdout(), r.Name+": "+r.Spec.Title())
@@ -158,11 +162,14 @@ func comparison(c *pages.Comparison, page string) map[string]any {
 		Work       uq.Number     `json:"work_seconds"`                   // without pauses and evaluation
 		Most       bool          `json:"work_seconds_at_most,omitempty"` // work_seconds is an upper bound: it may include pauses
 		Evaluation uq.Number     `json:"evaluation_seconds"`             // 0: not known
+		Behind     uq.Number     `json:"nll_behind"`                     // by how much the NLL is above the best; NaN on different examples
+		BehindSE   uq.Number     `json:"nll_behind_standard_error"`      // of the paired difference
 		Checksum   string        `json:"checksum"`                       // of the examples evaluated on
 		Metrics    *eval.Metrics `json:"metrics"`
 	}
 	var runs []run
-	for _, r := range c.Runs {
+	for i, r := range c.Runs {
+		behind, se := c.Behind(i)
 		seconds, most := pages.Work(r.Run)
 		var gradients *int
 		if n, ok := pages.Gradients(r.Run); ok {
@@ -173,7 +180,7 @@ func comparison(c *pages.Comparison, page string) map[string]any {
 			random = r.Net.Dim()
 		}
 		runs = append(runs, run{r.Name, r.Dir, r.Spec.Title(), r.Net.Parameters(), random, r.Posterior.Size(), gradients,
-			uq.Number(seconds), most, uq.Number(r.Manifest.EvaluationSeconds), r.Set().Checksum(), r.Metrics})
+			uq.Number(seconds), most, uq.Number(r.Manifest.EvaluationSeconds), uq.Number(behind), uq.Number(se), r.Set().Checksum(), r.Metrics})
 	}
 	differences := map[string][]string{}
 	for _, row := range c.Differences()[min(1, len(c.Differences())):] {

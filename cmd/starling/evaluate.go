@@ -31,6 +31,7 @@ too, they may be the names of its classes.`,
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
   starling evaluate runs/mine --data x.npy --labels y.npy --classes 0=1,1=none
   starling evaluate runs/mine --members table
+  starling evaluate runs/churn --threshold yes=0.2
   starling evaluate --probs probabilities.npy --labels labels.npy
   starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
 		Args: cobra.MaximumNArgs(1),
@@ -47,6 +48,7 @@ too, they may be the names of its classes.`,
 	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
 	cmd.Flags().StringVar(&e.classes, "classes", "", "`MAP` of the classes of --data to the network's, as 0=0,1=2,7=none, where they are others")
 	cmd.Flags().StringVar(&e.members, "members", "", "evaluate `M` of the posterior's members, those kept last; or table, which shows what 1, 5, 10, 20, 30 and all of them score")
+	decideByThreshold(cmd, &e.threshold)
 	decideByMeanLogits(cmd, &e.meanLogits)
 	e.flags(cmd)
 	return cmd
@@ -59,6 +61,8 @@ type evaluate struct {
 	members        string
 	classes        string
 	meanLogits     bool
+	threshold      string
+	decide         *eval.Threshold // of --threshold; nil: none
 }
 
 // run evaluates a run.
@@ -84,16 +88,25 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	}
 	line := e.progress()
 	defer line.end()
-	run, a, err := e.of(cmd, args[0], e.on, line, e.suits)
+	run, a, err := e.of(cmd, args[0], e.on, line, func(run *starling.Run) (err error) {
+		if err = e.suits(run); err == nil && cmd.Flags().Changed("threshold") {
+			e.decide, err = thresholdOf(run, e.threshold)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	line.end()
+	if e.decide != nil {
+		a.Decide(e.decide, run.Predictor(e.options).Classes())
+	}
 	if e.json {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
 	showByClass(cmd.OutOrStdout(), a.Metrics)
+	showDecided(cmd.OutOrStdout(), a.Metrics.Decided)
 	showAllClasses(cmd.OutOrStdout(), a.Metrics)
 	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.on.Members, e.meanLogits)
 	if e.members == membersTable {
@@ -131,7 +144,7 @@ func (e *evaluate) some(cmd *cobra.Command) (err error) {
 
 // scores scores another program's predictions. A run gives the names of the classes.
 func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
-	for _, flag := range []string{"data", "classes", "ood", "members", "mean-logits", "threads", "data-dir"} {
+	for _, flag := range []string{"data", "classes", "ood", "members", "threshold", "mean-logits", "threads", "data-dir"} {
 		if cmd.Flags().Changed(flag) {
 			return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
 		}

@@ -123,7 +123,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	drawn := line.drawn()
 	line.end()
 	if f.json {
-		writeNotes(os.Stderr, f.notes(result))
+		writeNotes(os.Stderr, f.notes(result, line))
 		if drawn {
 			tell("written to " + folder.Dir)
 			tell(spent(began))
@@ -134,7 +134,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		return f.verdict(result, folder)
 	}
 	showMetrics(stdout, &result.Spec, &result.Ensembles, result.Assessment, false)
-	writeNotes(stdout, f.notes(result))
+	writeNotes(stdout, f.notes(result, line))
 	showMore(stdout, result.Findings, result.Assessment.Findings(&result.Ensembles, result.Spec.Method.Needs().Whole))
 	fmt.Fprintln(stdout, "written to "+folder.Dir)
 	if _, err = fmt.Fprintln(stdout, spent(began)); err != nil {
@@ -143,11 +143,12 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	return f.verdict(result, folder)
 }
 
-// notes are the run's notes. With --allow-stuck they do not say that the run failed.
-func (f *fit) notes(result *starling.Result) (notes []string) {
+// notes are the run's notes: those that the command has not told yet, and does not tell as the error that the run failed. With --allow-stuck
+// they do not say so.
+func (f *fit) notes(result *starling.Result, line *progress) (notes []string) {
 	for _, found := range result.Findings {
 		switch {
-		case found.PageOnly():
+		case found.PageOnly(), line.told(found), found.Failure() && !f.allowStuck:
 		case f.allowStuck && found.Failure():
 			notes = append(notes, "accepted by --allow-stuck: "+found.Allowed().Words())
 		default:

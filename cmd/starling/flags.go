@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
 )
 
 // Flags that several commands share.
@@ -44,6 +45,20 @@ func threads(cmd *cobra.Command, n *int) {
 // decideByMeanLogits adds --mean-logits.
 func decideByMeanLogits(cmd *cobra.Command, on *bool) {
 	cmd.Flags().BoolVar(on, "mean-logits", false, "tell foreign inputs by the energy of the members' mean logits instead of the mean of their energies")
+}
+
+// decideByThreshold adds --threshold.
+func decideByThreshold(cmd *cobra.Command, text *string) {
+	cmd.Flags().StringVar(text, "threshold", "", "of two classes, answer `CLASS=P` where its probability is at least P, and else the other, as in yes=0.2")
+}
+
+// thresholdOf reads the value of --threshold for a run.
+func thresholdOf(run *starling.Run, text string) (*eval.Threshold, error) {
+	t, err := eval.ParseThreshold(text, run.Predictor(starling.Options{}).Classes())
+	if err != nil {
+		return nil, wrongUse("--threshold %w", err)
+	}
+	return t, nil
 }
 
 // checkMeanLogits refuses --mean-logits for a run that has no threshold to decide by.

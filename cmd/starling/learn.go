@@ -17,7 +17,9 @@ func learn(ctx context.Context, spec starling.Spec, o starling.Options, p *progr
 		case *starling.Loaded:
 			loaded(e)
 		case *starling.Notice:
-			p.say("starling: " + e.Text)
+			if e.Of == nil || p.first(*e.Of) {
+				p.say("starling: " + e.Text)
+			}
 		case *starling.Progress:
 			p.show(e.Status)
 		}

@@ -26,6 +26,7 @@ func newPredict() *cobra.Command {
 		force      bool
 		safe       bool
 		meanLogits bool
+		threshold  string
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
@@ -36,6 +37,7 @@ foreign (out of distribution), 0 for another; for a regression mean, standard de
 column of a CSV, outside, is the number of inputs that lie far outside the training rows; notes say which, and whether a slip of units
 would explain it. Inputs
 are standardised as the run's were; columns of a CSV are found by their names, and those that the run's table had not are ignored.
+With --threshold yes=0.2 the class, one of two, is yes where the probability of yes is at least 0.2, and else the other.
 With --key the text of a column is copied, so that predictions can be joined with other data.
 
 With --in - it reads stdin, to its end, and with --out - it writes a CSV to stdout, and nothing else there.
@@ -47,6 +49,7 @@ or @ for a formula, and a formula in a file from elsewhere may do harm: with --s
 apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/iris --in new.csv --out predictions.csv --key id
+  starling predict runs/churn --in new.csv --out out.csv --threshold yes=0.2
   starling predict runs/digits --in images.npy --out probabilities.npy --json
   gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
@@ -75,6 +78,9 @@ apostrophe.`,
 			if meanLogits && strings.EqualFold(filepath.Ext(out), ".npy") {
 				return wrongUse("--mean-logits is for a .csv, which says what is foreign: %s will have probabilities alone: leave it out, or name a .csv", out)
 			}
+			if cmd.Flags().Changed("threshold") && strings.EqualFold(filepath.Ext(out), ".npy") {
+				return wrongUse("--threshold is for a .csv, which has the class: %s will have probabilities alone: leave it out, or name a .csv", out)
+			}
 			run, err := openRun(args[0])
 			if err == nil {
 				err = checkMeanLogits(meanLogits, run)
@@ -88,6 +94,12 @@ apostrophe.`,
 			predictor.Safe, predictor.MeanLogits, predictor.Key = safe, meanLogits, key
 			var noted []string
 			predictor.Note = func(text string) { noted = append(noted, text) }
+			if cmd.Flags().Changed("threshold") {
+				if predictor.Threshold, err = thresholdOf(run, threshold); err != nil {
+					return err
+				}
+				noted = append(noted, predictor.Threshold.Words(predictor.Classes()))
+			}
 			predictor.Progress = func(done, rows int) {
 				text := fmt.Sprintf("%s of %s rows", numeral.Count(done), numeral.Count(rows))
 				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
@@ -131,6 +143,7 @@ apostrophe.`,
 	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV (packed with gzip or not), Parquet, NPY or IDX, or - for stdin")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy, or - for a CSV on stdout")
 	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a table whose text is copied without the blanks around it, after the row: its name, or its number if there is no header")
+	decideByThreshold(cmd, &threshold)
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)

@@ -2,11 +2,13 @@ package main
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/visible"
 	"github.com/starling-smc/starling/method"
 )
@@ -19,6 +21,7 @@ type progress struct {
 
 	mu    sync.Mutex
 	phase phase
+	said  []starling.Finding // that the command has told while it worked
 }
 
 // screen is a way to show progress. Its methods are called one at a time.
@@ -91,6 +94,24 @@ func (p *progress) say(text string) {
 	defer p.mu.Unlock()
 	p.screen.leave()
 	tell(text)
+}
+
+// first reports whether a finding is new, and keeps it: the runs of a sweep tell one each.
+func (p *progress) first(f starling.Finding) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slices.ContainsFunc(p.said, f.Equal) {
+		return false
+	}
+	p.said = append(p.said, f)
+	return true
+}
+
+// told reports whether a finding of this kind was told while the command worked.
+func (p *progress) told(f starling.Finding) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.said, func(g starling.Finding) bool { return g.Kind == f.Kind })
 }
 
 // drawn reports whether progress is drawn on a terminal.

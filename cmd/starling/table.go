@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling"
@@ -28,12 +29,12 @@ func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.As
 		}
 	}
 	if m.RMSE != nil {
-		regressionTable(rows).Write(w)
+		regressionTable(rows, a).Write(w)
 	} else {
 		shown := len(m.Groups)
-		t := classesTable(rows, shown)
+		t := classesTable(rows, shown, a)
 		for ; t.Width() > columns && shown > 0; shown-- {
-			t = classesTable(rows, shown-1)
+			t = classesTable(rows, shown-1, a)
 		}
 		t.Write(w)
 	}
@@ -62,9 +63,9 @@ func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.As
 }
 
 // classesTable compares classifications, and their uncertainty about the first of the groups.
-func classesTable(rows []pages.Scored, groups int) *table.Table {
+func classesTable(rows []pages.Scored, groups int, a *eval.Assessment) *table.Table {
 	var t table.Table
-	head := []string{"", "accuracy", "NLL", "ECE"}
+	head := []string{onExamples(a), "accuracy", "NLL", "ECE"}
 	if groups > 0 {
 		t.Headings = []table.Heading{{Above: len(head), Text: "epistemic entropy, nats"}}
 	}
@@ -72,12 +73,15 @@ func classesTable(rows []pages.Scored, groups int) *table.Table {
 		head = append(head, groupTitle(g.Name))
 	}
 	t.Add(head...)
-	for _, r := range rows {
+	for i, r := range rows {
 		cells := []string{r.Name, percent(*r.Accuracy), fixed(r.NLL, 3), fixed(*r.ECE, 3)}
 		for _, g := range r.Groups[:groups] {
 			cells = append(cells, entropy(g))
 		}
 		t.Add(cells...)
+		if i == 0 && pages.Small(a) { // the posterior
+			t.Add(intervals, interval(a, pages.Accuracy, shares), interval(a, pages.NLL, decimals(2)))
+		}
 	}
 	return &t
 }
@@ -97,14 +101,34 @@ func showByClass(w io.Writer, m *eval.Metrics) {
 		return
 	}
 	var t table.Table
-	t.Add("class", "n", "precision", "recall", "F1")
+	t.Add("class", "n", "answers", "precision", "recall", "F1", "AUROC")
 	for _, c := range m.Weakest(most) {
-		t.Add(shortened(c.Class), numeral.Count(c.N), percent(c.Precision), percent(c.Recall), fixed(c.F1, 2))
+		t.Add(shortened(c.Class), numeral.Count(c.N), numeral.Count(c.Answered), shareOf(c.Precision, c.Answered), shareOf(c.Recall, c.N), fixed(c.F1, 2),
+			pages.AreaOf(float64(c.AUROC), m.N-c.N, c.N, 2))
 	}
 	if more := len(m.ByClass) - most; more > 0 {
 		t.Add(fmt.Sprintf("… %s more, whose F1 is higher", numeral.Count(more)))
 	}
 	t.Write(w)
+}
+
+// shareOf writes a share of n examples, and its interval if they are few.
+func shareOf(v uq.Number, n int) string {
+	if n == 0 || n >= uq.Small {
+		return percent(v)
+	}
+	low, high := uq.Wilson(float64(v)*float64(n), float64(n))
+	return numeral.Percent(float64(v), 0) + " (" + shares(low) + "–" + shares(high) + ")"
+}
+
+// showDecided writes the scores by a threshold.
+func showDecided(w io.Writer, d *eval.Decided) {
+	if d == nil {
+		return
+	}
+	wrap(w, fmt.Sprintf("%s where its probability is at least %s: accuracy %s, precision %s, recall %s, F1 %s; %s, of which %s are %s and %s are declared so",
+		d.Class, strconv.FormatFloat(float64(d.At), 'g', -1, 64), shareOf(d.Accuracy, d.N), shareOf(d.Precision, d.Declared), shareOf(d.Recall, d.Positive), fixed(d.F1, 2),
+		numeral.Several(d.N, "example"), numeral.Count(d.Positive), d.Class, numeral.Count(d.Declared)))
 }
 
 // showMembers writes what fewer members of the posterior score.
@@ -118,15 +142,47 @@ func showMembers(w io.Writer, rows []eval.Members) {
 }
 
 // regressionTable compares regressions, in the target's units.
-func regressionTable(rows []pages.Scored) *table.Table {
+func regressionTable(rows []pages.Scored, a *eval.Assessment) *table.Table {
 	t := table.Table{Headings: []table.Heading{{Above: 5, Text: "targets in the central"}}}
-	t.Add("", "RMSE", "R²", "NLL", "CRPS", "50 %", "90 %", "95 %")
-	for _, r := range rows {
-		c := r.Coverage
-		t.Add(r.Name, significant(*r.RMSE), fixed(*r.R2, 3), significant(r.NLL), significant(*r.CRPS),
-			percent(c.In50), percent(c.In90), percent(c.In95))
+	t.Add(onExamples(a), "RMSE", "R²", "NLL", "CRPS", "50 %", "90 %", "95 %")
+	for i, r := range rows {
+		c, r2 := r.Coverage, "–"
+		if !math.IsInf(float64(*r.R2), 0) { // targets that are all the same
+			r2 = fixed(*r.R2, 3)
+		}
+		t.Add(r.Name, significant(*r.RMSE), r2, significant(r.NLL), significant(*r.CRPS), percent(c.In50), percent(c.In90), percent(c.In95))
+		if i == 0 && pages.Small(a) { // the posterior
+			t.Add(intervals, interval(a, pages.RMSE, threeDigits), "", interval(a, pages.NLL, threeDigits), "",
+				interval(a, pages.In50, shares), interval(a, pages.In90, shares), interval(a, pages.In95, shares))
+		}
 	}
 	return &t
+}
+
+// onExamples heads a table of figures: on how many examples they are.
+func onExamples(a *eval.Assessment) string { return "n = " + numeral.Count(a.Metrics.N) }
+
+// intervals names the row of the 95 % intervals of the posterior's figures, which few examples have.
+const intervals = "95 % interval"
+
+// interval writes the interval of a figure; a dash if it has none.
+func interval(a *eval.Assessment, name string, write func(float64) string) string {
+	low, high, ok := pages.Interval(a, name)
+	if !ok {
+		return "–"
+	}
+	return write(low) + " to " + write(high)
+}
+
+func shares(v float64) string { return numeral.Fixed(100*v, 0) }
+
+func decimals(n int) func(float64) string {
+	return func(v float64) string { return numeral.Fixed(v, n) }
+}
+
+// threeDigits writes a number with three digits.
+func threeDigits(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'g', 3, 64), "-", "−", 1)
 }
 
 // found says how well epistemic entropy separates out-of-distribution inputs from the test examples, and wrong answers from
@@ -137,16 +193,29 @@ func found(groups uq.Groups, single bool) string {
 	if single {
 		by = "AUROC of the highest probability"
 	}
+	count := map[string]int{}
+	for _, g := range groups {
+		count[g.Name] = g.N
+	}
+	others := func(name string) int { // how many examples a group is told from
+		if name == "incorrect" {
+			return count["correct"]
+		}
+		return count["correct"] + count["incorrect"]
+	}
+	area := func(g uq.Group) string {
+		return pages.AreaOf(float64(*g.AUROC), others(g.Name), g.N, 2) + " on " + numeral.Count(g.N)
+	}
 	for _, g := range groups {
 		if single {
 			g.AUROC = g.AUROCMaxProb
 		}
 		switch {
-		case g.AUROC == nil || g.N == 0 || math.IsNaN(float64(*g.AUROC)):
+		case g.AUROC == nil || min(g.N, others(g.Name)) < uq.Few || math.IsNaN(float64(*g.AUROC)):
 		case g.Name == "incorrect":
-			wrong = fixed(*g.AUROC, 2)
+			wrong = area(g)
 		default:
-			ood = append(ood, g.Name+" "+fixed(*g.AUROC, 2))
+			ood = append(ood, g.Name+" "+area(g))
 		}
 	}
 	switch {

@@ -96,24 +96,26 @@ func TestShowMetrics(t *testing.T) {
 	}{
 		"equal": {&spec, 80, m, `
                                      epistemic entropy, nats
-             accuracy    NLL    ECE  right  wrong  eight  none
+n = 7,000    accuracy    NLL    ECE  right  wrong  eight  none
 posterior      90.2 %  0.200  0.020   0.10   0.20   0.40     –
 by evidence    90.4 %  0.400  0.040   0.20   0.40   0.80     –
 best MAP       90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs         90.2 %  0.250  0.025   0.12   0.25   0.50     –
-out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
+on 500
 log Z −182.6 ± 2.4, of islands that scatter by 6.9; evidence weights would leave
 1.4 of 8 effective: the spread is noise at 10 particles, so islands are weighted
 equally (--set method.smc.combine=evidence)
 `},
 		"evidence": {&byEvidence, 80, weighted(m), `
                                    epistemic entropy, nats
-           accuracy    NLL    ECE  right  wrong  eight  none
+n = 7,000  accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.4 %  0.400  0.040   0.20   0.40   0.80     –
 equally      90.2 %  0.200  0.020   0.10   0.20   0.40     –
 best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs       90.2 %  0.250  0.025   0.12   0.25   0.50     –
-out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
+on 500
 the deep ensemble of the 8 MAPs is better than the posterior (NLL 0.250 against
 0.400). Try prior: {normal: {variance: learned}}, or take method: ensemble
 log Z −182.6 ± 2.4, of islands that scatter by 6.9; islands are weighted by
@@ -121,25 +123,28 @@ evidence, which leaves 1.4 of 8 effective
 `},
 		"chains": {&chains, 80, eval.Metrics{Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25)}, `
                                    epistemic entropy, nats
-           accuracy    NLL    ECE  right  wrong  eight  none
+n = 7,000  accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
 best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs       90.2 %  0.250  0.025   0.12   0.25   0.50     –
-out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
+on 500
 `},
 		"as good as the deep ensemble": {&chains, 80, eval.Metrics{Evaluation: *scored(0.2002), MAP: scored(0.3), DeepEnsemble: scored(0.1998)}, `
                                    epistemic entropy, nats
-           accuracy    NLL    ECE  right  wrong  eight  none
+n = 7,000  accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
 best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs       90.2 %  0.200  0.020   0.10   0.20   0.40     –
-out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
+on 500
 `},
 		"one island": {&oneIsland, 10, eval.Metrics{Evaluation: *scored(0.2), Combined: m.Combined, LogEvidence: number(-391.4955)}, `
                                    epistemic entropy, nats
-           accuracy    NLL    ECE  right  wrong  eight  none
+n = 7,000  accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
-out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
+on 500
 log Z −391.5; its error is not known: several islands tell it (--set
 method.smc.islands=4)
 `},
@@ -148,9 +153,10 @@ method.smc.islands=4)
 			Findings: []finding.Finding{finding.Of(finding.LadderBias{By: 0.62})},
 		}, `
                                    epistemic entropy, nats
-           accuracy    NLL    ECE  right  wrong  eight  none
+n = 7,000  accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
-out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
+on 500
 log Z −391.5 ± 0.8, estimated within the one island; the ladder adapts to the
 particles, which lowers the log evidence by about 0.6. Take more particles, or
 pilot: true (method.smc.pilot), which lets a separate run choose the
@@ -158,16 +164,16 @@ temperatures
 `},
 		"regression": {&chains, 80, regression, `
                                            targets in the central
-             RMSE      R²      NLL   CRPS    50 %    90 %     95 %
+n = 1,200    RMSE      R²      NLL   CRPS    50 %    90 %     95 %
 posterior  0.1235  −0.250  −0.5000  1,235  44.4 %  90.0 %  100.0 %
 evaluated on the 1,200 training examples of wave: nothing is held out
 `},
 		"one network": {&asIs, 1, alone, `
                                    epistemic entropy, nats
-           accuracy    NLL    ECE  right  wrong  eight  none
+n = 7,000  accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.0 %  0.000  0.000   0.00   0.00   0.00     –
-out-of-distribution inputs found (AUROC of the highest probability): eight 0.75;
-wrong answers 0.75
+out-of-distribution inputs found (AUROC of the highest probability): eight 0.75
+on 500; wrong answers 0.75 on 500
 evaluated on all 7,000 examples of wave, whether the network was trained on them
 or not
 `},
@@ -216,7 +222,7 @@ func TestManyGroups(t *testing.T) {
 	show(&out, &spec, 80, &eval.Metrics{Evaluation: *e}, true)
 	want := `
                                    epistemic entropy, nats
-           accuracy    NLL    ECE  right  wrong  a-group-of-long-name-0
+n = 7,000  accuracy    NLL    ECE  right  wrong  a-group-of-long-name-0
 posterior    90.2 %  0.200  0.020   0.10   0.20                    1.50
                          entropy, nats     AUROC (FPR95) by
 group                 n  epistemic  total    epistemic  probability       energy

@@ -35,11 +35,10 @@ type ChainsOutlying struct{ Chains Some }
 
 func (f ChainsOutlying) words() words {
 	return words{
-		look: warning,
+		look: note | page,
 		says: say(f.Chains.plural("chain %s ended far from the other chains, by its log-likelihood",
 			"chains %s ended far from the other chains, by their log-likelihoods"), f.Chains.Names),
 		means: f.Chains.plural("it is in another mode, or still on its way", "they are in another mode, or still on their way"),
-		cure:  "take more epochs to see whether " + f.Chains.plural("it joins", "they join") + " the others, or more chains", help: helpMixing,
 	}
 }
 
@@ -73,6 +72,72 @@ func (f FewTrajectories) words() words {
 	return w
 }
 
+// Change is the Monte Carlo error of what chains predict together, by the spread between them (eval.Change).
+type Change struct {
+	Cost    *numeral.Number // NLL that it costs, in nats an example; nil: not known, as in a run of an older version
+	By      *numeral.Number // standard error: of class probabilities, or of means in predicted standard deviations
+	Limit   *numeral.Number // the cost up to which it does not matter
+	Numbers bool            `kept:"numbers?"` // the predictions are numbers, not classes
+}
+
+// known reports whether the run says what the chains' differences do to its predictions. Then that is what warns.
+func (c Change) known() bool { return c.Cost != nil && c.By != nil && c.Limit != nil }
+
+// Matters reports whether it is known that they matter.
+func (c Change) Matters() bool { return c.known() && !(*c.Cost <= *c.Limit) }
+
+// look is that of a finding about chains that may differ: a note on the page where their Change says whether to warn.
+func (c Change) look(otherwise look) look {
+	if c.known() {
+		return note | page
+	}
+	return otherwise
+}
+
+// means says how large the error is.
+func (c Change) means() string {
+	by := say("the class probabilities have a Monte Carlo error of %s (mean total variation)", percent(float64(*c.By), 1))
+	if c.Numbers {
+		by = say("the predicted means have a Monte Carlo error of %.3f predicted standard deviations", *c.By)
+	}
+	return "by the spread between the chains, " + by
+}
+
+// costs says what it costs.
+func (c Change) costs() string {
+	return c.means() + say(", which costs about %.4f nats of NLL", *c.Cost)
+}
+
+// after adds what follows for the predictions, where it is known.
+func (c Change) after(text string) string {
+	if !c.known() {
+		return text
+	}
+	return text + ". " + numeral.Capital(c.costs())
+}
+
+// ChainsRough says that the chains differ so much that the predictions of all together have an error that matters.
+type ChainsRough struct {
+	Chains          int
+	Cost, By, Limit float64 // as of Change
+	Numbers         bool    `kept:"numbers?"`
+}
+
+// Rough is what is found of chains whose error matters.
+func (c Change) Rough(chains int) ChainsRough {
+	return ChainsRough{chains, float64(*c.Cost), float64(*c.By), float64(*c.Limit), c.Numbers}
+}
+
+func (f ChainsRough) words() words {
+	change := Change{By: new(numeral.Number(f.By)), Numbers: f.Numbers}
+	return words{
+		look:  warning,
+		says:  plural(f.Chains, "the two halves of the chain", say("the %v chains", f.Chains)) + say(" predict differently, which costs about %.3f nats of NLL", f.Cost),
+		means: change.means() + say(". Up to %.3f nats count as little here", f.Limit),
+		cure:  "take more chains (method.mcmc.chains), and as many map.restarts", help: helpMixing,
+	}
+}
+
 // RHat compares chains: the R-hat of their predictions, and of their log-likelihoods. What is nil is not known.
 type RHat struct {
 	Chains        int
@@ -80,6 +145,7 @@ type RHat struct {
 	Low, High     *numeral.Number // an interval of Median
 	LogLikelihood *numeral.Number
 	ESS           *numeral.Number // of the predictions
+	Change
 }
 
 // mixing is the R-hats in short.
@@ -99,8 +165,11 @@ func (r RHat) means() string {
 	if r.ESS != nil {
 		text += say(". All states together are worth %.0f independent ones", *r.ESS)
 	}
-	return text + ". " + WhatRHatIs(r.Chains)
+	return r.after(text + ". " + WhatRHatIs(r.Chains))
 }
+
+// cure is empty where the chains' Change is known: then ChainsRough has one, if it matters.
+func (r RHat) cure(otherwise string) string { return either(r.known(), "", otherwise) }
 
 // ChainsAgree says that the chains sample one posterior together.
 type ChainsAgree struct{ RHat }
@@ -119,23 +188,26 @@ func (f ChainsAgree) words() words {
 func (f ChainsApart) words() words {
 	if f.Chains == 1 {
 		return words{
-			look: warning, says: "the chain has not mixed, as its two halves differ" + f.mixing(), means: f.means(),
-			cure: "take more epochs and several chains", help: helpMixing,
+			look: f.look(warning), says: "the chain has not mixed, as its two halves differ" + f.mixing(), means: f.means(),
+			cure: f.cure("take more epochs and several chains"), help: helpMixing,
 		}
 	}
 	says := say("the %v chains are not one mixed posterior", f.Chains)
-	means := ". Each chain explores a part of its own: a mode or, as the chains are short, its way from the start"
+	means := "each chain explores a part of its own: a mode or, as the chains are short, its way from the start. "
 	if f.ESS != nil {
 		says = say("the %v chains are in different modes", f.Chains)
-		means = say(". Each chain explores its own mode: together they are %v modes", f.Chains)
+		means = say("each chain explores its own mode, and together they are %v modes. ", f.Chains)
 	}
-	return words{look: warning, says: says + f.mixing(), means: f.means() + means, cure: "take more epochs; more chains find more modes", help: helpMixing}
+	return words{
+		look: f.look(warning), says: says + f.mixing(), means: means + numeral.Capital(f.means()), cure: f.cure("take more epochs; more chains find more modes"),
+		help: helpMixing,
+	}
 }
 
 func (f ChainsUnsure) words() words {
 	return words{
-		look: note, says: plural(f.Chains, "the chain", say("the %v chains", f.Chains)) + " may not have mixed" + f.mixing(), means: f.means(),
-		cure: "take twice the epochs", help: helpMixing,
+		look: f.look(note), says: plural(f.Chains, "the chain", say("the %v chains", f.Chains)) + " may not have mixed" + f.mixing(), means: f.means(),
+		cure: f.cure("take twice the epochs"), help: helpMixing,
 	}
 }
 
@@ -153,6 +225,7 @@ type ChainsUncompared struct {
 	Why           string
 	Few           bool `kept:"because=few|?"` // the chains keep too few states
 	LogLikelihood *numeral.Number
+	Change
 }
 
 func (f ChainsUntold) words() words {
@@ -170,22 +243,29 @@ func (f ChainsUncompared) words() words {
 		means = say("%s an R-hat of %.2f, and up to %.1f counts as agreement",
 			plural(f.Chains, "its log-likelihood has", "their log-likelihoods have"), *f.LogLikelihood, MostRHat)
 	}
-	return words{
+	w := words{
 		look:  warning,
 		says:  plural(f.Chains, "the two halves of the chain", say("the %v chains", f.Chains)) + " cannot be compared, as " + f.Why,
-		means: means,
-		cure:  either(f.Few, "take more epochs, so that each chain keeps at least 8 states (keep)", "take a smaller step, and check the scale of the inputs"),
+		means: f.after(means),
+		cure:  "take a smaller step, and check the scale of the inputs",
 		help:  helpMixing,
 	}
+	if f.Few {
+		w.look, w.cure = f.look(warning), either(f.known(), "", "take more epochs, so that each chain keeps at least 8 states (keep)")
+	}
+	return w
 }
 
 // FewStates says that the states of all chains are worth fewer independent ones than enough.
-type FewStates struct{ ESS, Enough float64 }
+type FewStates struct {
+	ESS, Enough float64
+	Change
+}
 
 func (f FewStates) words() words {
 	return words{
-		look: warning, says: say("all states together are worth %.0f independent ones", f.ESS),
-		means: say("that is fewer than %.0f, so probabilities and uncertainties are rough", f.Enough),
-		cure:  "take more epochs, and keep more states (keep)", help: helpMixing,
+		look: f.look(warning), says: say("all states together are worth %.0f independent ones", f.ESS),
+		means: f.after(say("that is fewer than %.0f", f.Enough) + either(f.known(), "", ", so probabilities and uncertainties are rough")),
+		cure:  either(f.known(), "", "take more epochs, and keep more states (keep)"), help: helpMixing,
 	}
 }

@@ -80,7 +80,7 @@ func (f Divergent) words() words {
 
 func (f DivergentRefused) words() words {
 	return words{
-		look: warning | page, says: DivergentRefusedFew(f).words().says, means: "the step may be too large", cure: f.shorter(), help: helpMoves,
+		look: note | page, says: DivergentRefusedFew(f).words().says, means: "the step may be too large",
 	}
 }
 
@@ -94,12 +94,16 @@ func (f DivergentRefusedFew) words() words {
 
 func (f ChainsDiverged) words() words {
 	w := words{
-		look:  warning,
+		look:  note | page,
 		says:  say("%v of %v %s of the second half diverged", f.Moves, f.Of, plural(f.Of, "trajectory", "trajectories")),
-		means: "parts of the posterior are too narrow for this step size, and the chains may miss them", cure: f.shorter(), help: helpMoves,
+		means: "they were refused. Parts of the posterior are too narrow for this step size, and the chains may miss them",
 	}
-	if f.Short {
-		w.means, w.cure = "so few trajectories find no step size that suits", "take more epochs first"
+	if 2*f.Moves >= f.Of {
+		w.look, w.cure, w.help = warning, f.shorter(), helpMoves
+		w.means = "most moves are lost: parts of the posterior are too narrow for this step size, and the chains may miss them"
+		if f.Short {
+			w.means, w.cure = "so few trajectories find no step size that suits", "take more epochs first"
+		}
 	}
 	return w
 }

@@ -32,6 +32,7 @@ func all() (fs []Finding) {
 	epochs.Lines, lines.Lines, once.Resampled = Epochs, Lines, 1
 	const hmc, pcn, moves = "method.mcmc.move.hmc.step", "method.smc.move.pcn.step", "method.smc.move.pcn.mutations"
 	inf := math.Inf(1)
+	small, large := Change{Known(.00041), Known(.0123), Known(.01), false}, Change{Known(.0612), Known(.161), Known(.05), true}
 	every, last, part := Estimated{Target: EveryTarget}, Estimated{Target: LastTarget}, Estimated{PartialTarget, true}
 	short := CountDivergence(1, 1, 0.9, hmc)
 	short.Short = true
@@ -81,16 +82,17 @@ func all() (fs []Finding) {
 		ScaleKept{1, 12, 1}, ScaleKept{30, 96, 8},
 		Divergent{CountDivergence(1, 8, 0, pcn)}, Divergent{CountDivergence(1234, 2000, 0, pcn)}, CountDivergence(1, 8, 0.9, pcn).Refused(), CountDivergence(2, 8, 0, pcn).Refused(), CountDivergence(1, 800, 0, pcn).Refused(), CountDivergence(2, 800, 0, pcn).Refused(),
 		IslandsEnd{14, 14, Known(0.574), Known(0.574), false, Accepted}, IslandsEnd{200, 200, Known(0.02), Known(0.1), true, Weighed}, IslandsEnd{50, 50, Known(0.4), Known(0.6), true, Uncorrected}, IslandsEnd{9, 12, Known(0.04), Known(0.4), true, Accepted}, IslandsEnd{9, 9, nil, nil, true, Alone},
-		Ancestors{3, 3, 10}, Ancestors{2, 12, 1000}, ChainsOutlying{Numbered([]int{3})}, ChainsOutlying{Numbered([]int{1, 3})},
-		ChainsAgree{RHat{8, 1.004, 1.03, nil, nil, Known(1.01), Known(3164.2)}}, ChainsAgree{RHat{1, 1, 1.01, Known(0.98), Known(1.02), nil, nil}},
-		ChainsApart{RHat{8, 1.93, 3.41, Known(1.52), Known(2.36), Known(1.24), nil}}, ChainsApart{RHat{8, inf, inf, nil, nil, nil, nil}}, ChainsApart{RHat{4, 10.28, 31.5, nil, nil, Known(8.1), Known(4.1)}},
-		ChainsApart{RHat{1, 1.93, 3.41, nil, nil, Known(1.24), Known(4.6)}},
-		ChainsUnsure{RHat{8, 1.08, 1.31, Known(0.97), Known(1.2), Known(1.02), nil}}, ChainsUnsure{RHat{1, 1.08, 1.31, nil, nil, Known(1.6), nil}},
-		Unscored{1, 200}, Unscored{3, 200}, ChainsUntold{8, "a chain keeps 1 state, and R-hat needs 8", true}, ChainsUntold{1, "no prediction is finite in all states and differs between them", false}, ChainsUncompared{4, "a chain keeps 3 states, and R-hat needs 8", true, nil}, ChainsUncompared{4, "a chain keeps 3 states, and R-hat needs 8", true, Known(4.2)}, ChainsUncompared{1, "no prediction is finite in all states and differs between them", false, Known(inf)}, FewStates{31.6, 50},
+		Ancestors{3, 3, 10}, Ancestors{2, 12, 1000}, ChainsOutlying{Numbered([]int{3})}, ChainsOutlying{Numbered([]int{1, 3})}, Change{Known(.0312), Known(.061), Known(.0251), false}.Rough(4), large.Rough(1),
+		ChainsAgree{RHat{8, 1.004, 1.03, nil, nil, Known(1.01), Known(3164.2), Change{}}}, ChainsAgree{RHat{1, 1, 1.01, Known(0.98), Known(1.02), nil, nil, Change{}}},
+		ChainsApart{RHat{8, 1.93, 3.41, Known(1.52), Known(2.36), Known(1.24), nil, Change{}}}, ChainsApart{RHat{8, inf, inf, nil, nil, nil, nil, Change{}}}, ChainsApart{RHat{4, 10.28, 31.5, nil, nil, Known(8.1), Known(4.1), Change{}}},
+		ChainsApart{RHat{1, 1.93, 3.41, nil, nil, Known(1.24), Known(4.6), Change{}}},
+		ChainsUnsure{RHat{8, 1.08, 1.31, Known(0.97), Known(1.2), Known(1.02), nil, Change{}}}, ChainsUnsure{RHat{1, 1.08, 1.31, nil, nil, Known(1.6), nil, Change{}}},
+		Unscored{1, 200}, Unscored{3, 200}, ChainsUntold{8, "a chain keeps 1 state, and R-hat needs 8", true}, ChainsUntold{1, "no prediction is finite in all states and differs between them", false}, ChainsUncompared{4, "a chain keeps 3 states, and R-hat needs 8", true, nil, Change{}}, ChainsUncompared{4, "a chain keeps 3 states, and R-hat needs 8", true, Known(4.2), Change{}}, ChainsUncompared{4, "a chain keeps 3 states, and R-hat needs 8", true, Known(4.2), small}, ChainsUncompared{1, "no prediction is finite in all states and differs between them", false, Known(inf), small}, FewStates{31.6, 50, Change{}}, FewStates{31.6, 50, large},
+		ChainsApart{RHat{8, 1.93, 3.41, nil, nil, nil, nil, small}}, ChainsApart{RHat{1, 1.93, 3.41, nil, nil, nil, nil, large}}, ChainsUnsure{RHat{8, 1.08, 1.31, nil, nil, nil, nil, small}},
 		EvidenceAgrees{-2031.26, 0.52}, EvidenceScatters{-2031.26, 7.02, 1.18, 8}, EvidenceOfOne{-2031.26}, EvidenceWithin{-2031.26, 0.84}, EvidenceRough{-2031.26, 3.2}, LadderBias{0.62, false}, LadderBias{0.13, true},
 		UnevenWeights{80, 3.21}, DeadNetworks{1}, DeadNetworks{12},
 		FewDraws{3, 20, 8.2, 50}, FewDraws{1, 1, 8.2, 50}, LoneAncestor{1, 20}, FiltersApart{3, 20, 5.24, 3}, FiltersApart{1, 20, inf, 3}, OneBatch{500}, PriorOfDecay{48000, "0.01", "0.002083"}, SmallFilters{50, 20, 200}, ErrorsUnknown{3, 20}, ScansLeftOut{1}, ScansLeftOut{2}, OptimisedRuns{list("linear")}, OptimisedRuns{list("linear", "ctr")}, MergedRuns{list("linear", "ctr")}, UnmovedRuns{list("linear")}, UnmovedRuns{list("linear", "ctr")}, EnsembleBetter{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}, EnsembleBetter{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true},
-		NoSkill{true}, NoSkill{false},
+		NoSkill{Class: true}, NoSkill{}, NoSkill{true, "0.362", "0.351", Known(.0112), Known(.0213), 60}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60},
 		Underconfident{confidence}, Underconfident{learned}, Overconfident{sure}, Overconfident{surer}, Overconfident{single}, Miscalibrated{0.083, 0.0312, 199},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, false, "given"}}, IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "learned"}},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "predicted"}},

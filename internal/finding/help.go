@@ -16,14 +16,14 @@ func (f Finding) Help() string {
 	return h.page + ", “" + h.section + "”"
 }
 
-// First lists what to do first: findings that have a cure, the most urgent first, one of a section and at most so many. A failed run
-// comes before warnings; notes, and warnings for pages alone, which hold for many healthy runs, come last.
+// First lists what to do first: the cures of warnings, the most urgent first, one of a section and at most so many. A failed run comes
+// first; warnings for pages alone come last.
 func First(found []Finding, most int) []Finding {
 	urgency := func(f Finding) int {
 		switch {
 		case f.Failure():
 			return 0
-		case f.Warning() && !f.PageOnly():
+		case !f.PageOnly():
 			return 1
 		}
 		return 2
@@ -35,14 +35,14 @@ func First(found []Finding, most int) []Finding {
 	var list []Finding
 	for _, f := range found {
 		told := slices.ContainsFunc(list, func(g Finding) bool { return g.say().help == f.say().help })
-		if f.Cure() != "" && !told && len(list) < most {
+		if f.Warning() && !told && len(list) < most {
 			list = append(list, f)
 		}
 	}
 	return list
 }
 
-// More says on a terminal where more is told of findings that have a cure, in the order of First; empty if none has one.
+// More says on a terminal where more is told of warnings, in the order of First; empty if there is none.
 func More(found []Finding) string {
 	sections := map[string][]string{}
 	var pages []string

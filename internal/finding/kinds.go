@@ -12,7 +12,7 @@ var kinds = named(
 	BeganAtInitTempering{}, OptimisedRuns{}, MergedRuns{},
 	NoEvidence{}, NoPathOfTargets{}, NoEvidenceByFresh{}, NoWeights{}, NoFixedModel{}, Evidence{}, EvidenceMerged{}, EvidenceUnmoved{},
 	EvidenceOptimised{}, EvidenceAgrees{}, EvidenceScatters{}, EvidenceOfOne{}, EvidenceWithin{}, EvidenceRough{}, LadderBias{},
-	ChainsEnd{}, ChainsOutlying{}, FewTrajectories{}, ChainsAgree{}, ChainsApart{}, ChainsUnsure{}, ChainsUntold{}, ChainsUncompared{}, FewStates{},
+	ChainsEnd{}, ChainsOutlying{}, FewTrajectories{}, ChainsAgree{}, ChainsApart{}, ChainsUnsure{}, ChainsUntold{}, ChainsUncompared{}, ChainsRough{}, FewStates{},
 	Biased{}, ChainStuck{}, ChainsStill{}, IslandsStuck{}, IslandsStill{}, MovesStuck{}, SamplingFailed{}, ScaleKept{}, Exploded{}, UnmovedRuns{},
 	Divergent{}, DivergentRefused{}, DivergentRefusedFew{}, ChainsDiverged{}, ChainsDivergedFew{},
 	ELBOUnsettled{}, SWAGSpread{}, SWAGNarrow{}, SWAGWide{}, SVGD{}, MeanField{}, ChosenByValidation{}, AsIs{}, Point{}, OneBatch{}, PriorOfDecay{},

@@ -33,7 +33,7 @@ func (f ChainStuck) words() words {
 		look: warning, says: say(f.Chains.plural("chain %s is stuck", "chains %s are stuck"), f.Chains.Names),
 		means: say(f.Chains.plural("it accepted %.2f of its moves in the second half, so its states are not draws of the posterior",
 			"they accepted at most %.2f of their moves in the second half, so their states are not draws of the posterior"), f.Acceptance),
-		cure: "take " + either(f.Adapted, "more epochs, or write "+step, step+unlessNeeded(f.Step, ", or leave the step out")), help: helpMoves,
+		cure: "take " + either(f.Adapted, "a higher accept, as 0.9", step+unlessNeeded(f.Step, ", or leave the step out")), help: helpMoves,
 	}
 }
 

@@ -68,10 +68,10 @@ type SingleAncestor struct{ Single, Islands int }
 func (f SingleAncestor) words() words {
 	of := either(f.Single == f.Islands, "of each island ", say("of %v of %v islands ", f.Single, f.Islands))
 	return words{
-		look: warning | page, says: "at the end all particles " + plural(f.Islands, "", of) + "descend from one particle of the start",
+		look: note | page, says: "at the end all particles " + plural(f.Islands, "", of) + "descend from one particle of the start",
 		means: "they differ only by the moves since, so " + plural(f.Islands, "the run understates uncertainty",
-			say("an island alone understates uncertainty; the %v islands together have as many independent ancestors", f.Islands)),
-		cure: "take more islands, which give independent ancestors, or more particles", help: helpWeights,
+			say("an island alone understates uncertainty; the %v islands together have as many independent ancestors", f.Islands)) +
+			". More islands give more of them",
 	}
 }
 

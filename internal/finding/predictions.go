@@ -1,5 +1,7 @@
 package finding
 
+import "github.com/starling-smc/starling/internal/numeral"
+
 // Findings about predictions for examples that the networks did not learn from.
 
 // Unscored says that some of the examples have a loss that is infinite or no number.
@@ -36,18 +38,31 @@ func (f EnsembleBetter) words() words {
 // widths is the setting of a prior that learns its widths.
 const widths = "prior: {normal: {variance: learned}}"
 
-// NoSkill says that the predictions are no better than a trivial guess: the most frequent class or, for a regression, the mean of the targets.
+// NoSkill says that the predictions are not clearly better than a guess that does not look at the inputs: the class frequencies of the
+// training examples or, for numbers, the normal law of their targets. Runs of older versions compared accuracies and RMSEs, and lack the
+// numbers.
 type NoSkill struct {
-	Class bool `kept:"guess=class|mean"`
+	Class     bool            `kept:"guess=class|mean"`
+	Guess     string          `kept:"guess_nll?"` // NLLs, as they are shown elsewhere
+	Posterior string          `kept:"posterior_nll?"`
+	By, SE    *numeral.Number // by how much the posterior is better, and the standard error of the paired differences
+	Examples  int             `kept:"?"`
 }
 
 func (f NoSkill) words() words {
-	return words{
+	w := words{
 		look:  warning | ofPredictions,
 		says:  "the posterior is not clearly better than always " + either(f.Class, "answering the most frequent class", "predicting the mean"),
 		means: "either the inputs do not tell the target, or the network did not learn. If method: map learns, the prior or the sampler is at fault",
-		cure:  "look at the columns with starling data show, and compare with method: map", help: helpData,
+		cure:  "look at the columns (starling data show), and compare with method: map", help: helpData,
 	}
+	if f.By != nil && f.SE != nil {
+		w.says = say("the posterior hardly beats %s (NLL %s against %s)",
+			either(f.Class, "the class frequencies", "the normal law of the targets"), f.Posterior, f.Guess)
+		w.means = say("on %v examples the difference is %.2g ± %.2g, and less than two standard errors do not count. Either the inputs do not tell the target, "+
+			"or the network did not learn. If method: map learns, the prior or the sampler is at fault", f.Examples, *f.By, *f.SE)
+	}
+	return w
 }
 
 // Confidence compares the mean confidence with the accuracy.
@@ -77,10 +92,10 @@ func (f Underconfident) words() words {
 		look: warning | ofPredictions, says: "the posterior is under-confident " + f.says(),
 		means: f.means() + ". A narrow prior keeps a network from being sure", cure: "take " + widths, help: helpCalibration,
 	}
-	if f.Learned {
+	if f.Learned { // no cure is known: a note
+		w.look, w.cure = note|page|ofPredictions, ""
 		w.means = f.means() + ". With a prior that learns its widths this happens if classes are easily told apart. " +
-			"On the tables that were measured, more units, layers or epochs did not help"
-		w.cure = "take method: ensemble if its NLL is better"
+			"On the tables that were measured, more units, layers or epochs did not help. Read the probabilities as cautious ones"
 	}
 	return w
 }
@@ -102,9 +117,9 @@ type Miscalibrated struct {
 
 func (f Miscalibrated) words() words {
 	return words{
-		look: warning | ofPredictions, says: "the posterior is over-confident for some inputs and under-confident for others",
-		means: say("its calibration error is %.3f. A calibrated network has at most %.3f on as many examples, in all of %v simulations", f.ECE, f.Chance, f.Draws),
-		cure:  "look at the reliability diagram, and compare with another prior or network", help: helpCalibration,
+		look: note | page | ofPredictions, says: "the posterior is over-confident for some inputs and under-confident for others",
+		means: say("its calibration error is %.3f. A calibrated network has at most %.3f on as many examples, in all of %v simulations. "+
+			"The reliability diagram shows where", f.ECE, f.Chance, f.Draws),
 	}
 }
 
