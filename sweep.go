@@ -163,7 +163,7 @@ func (c Criterion) Check(s *Spec) error { return c.check(s) }
 func (c Criterion) Judge(ctx context.Context, r *Result, o Options) (*Judgement, error) {
 	for _, f := range r.Findings {
 		if f.Failure() {
-			return nil, errors.New("the run failed as a sampler: " + f.Words())
+			return nil, errors.New(f.Words())
 		}
 	}
 	j, err := c.judge(ctx, r, o)

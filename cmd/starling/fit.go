@@ -26,8 +26,8 @@ with all defaults; --set changes it.
 The run is saved there every ten seconds and when it is interrupted. --resume continues it after an interrupt or a crash.
 The result is the same, bit for bit, as that of a run that never stopped.
 
-If the particles did not move in most stages, the run has failed as a sampler. It is kept and complete, and
-fit ends with exit status 1, unless --allow-stuck.
+If the particles did not move in most stages, or most chains never moved in their second half, the run has failed. It is kept and
+complete, and fit ends with exit status 1, unless --allow-stuck.
 
 Exit status: 0 done, 1 the run failed, 2 wrong use or config, 3 bad data, 130 interrupted.
 
@@ -52,7 +52,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags := cmd.Flags()
 	helpParts(cmd, fitParts)
 	f.flags(cmd, starling.Keys)
-	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles did not move in most stages")
+	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles, or most chains, did not move")
 	f.table.flags(cmd, "the file is a table: predict this `COLUMN` of it, with the config that starling new makes")
 	dataDir(cmd, &f.dataDir)
 	return cmd
