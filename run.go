@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 
@@ -319,22 +317,14 @@ func readFault(err error) error {
 	return &DataError{Err: err}
 }
 
-// own loads the run's own data, which must not have changed.
-func (r *Run) own(dir string) (*data.Problem, error) {
-	p, err := r.Spec.Load(dir, r.Schema)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w (the run's own data; paths in its config are relative to the current folder)", err)
-	}
+// Division lists the examples of the run's own data with their parts. It is computed again from the config, the seed and the data, which
+// must not have changed. The error is a *DataError.
+func (r *Run) Division(o Options) ([]data.Place, error) {
+	p, err := r.own(o.DataDir)
 	if err != nil {
-		return nil, err
+		return nil, readFault(err)
 	}
-	sums := p.Checksums()
-	for _, part := range slices.Sorted(maps.Keys(sums)) {
-		if sum, was := sums[part], r.Manifest.Data[part]; was != sum {
-			return nil, fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, p.Name, sum, was)
-		}
-	}
-	return p, nil
+	return p.Division(), nil
 }
 
 // Predictor returns a predictor that predicts files of inputs by the run's posterior, and by its threshold, if it keeps one.

@@ -52,7 +52,11 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		name, file string
 		into       **Set
 	}{{"test", own.Test, &p.Test}, {"validate", own.Validate, &p.Validate}}
-	kept, held, err := s.Split.divide(t.Rows(), need.Seed, classes, !p.Whole && own.Test == "", !p.Whole && own.Validate == "")
+	d := draw(classes)
+	if own.Group != "" {
+		d = groupsOf(t, classes)
+	}
+	kept, held, err := s.Split.divide(t.Rows(), need.Seed, d, !p.Whole && own.Test == "", !p.Whole && own.Validate == "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -91,6 +95,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil {
 		return nil, err
 	}
+	p.keepLines(append(others, t)...)
 	for k, part := range parts {
 		switch {
 		case others[k] != nil:
@@ -221,6 +226,9 @@ func load(o *CSV) (*Table, error) {
 		}
 		if k := slices.Index(o.Keep, column.Name); k >= 0 {
 			field = fmt.Sprintf("csv.keep.%d", k)
+		}
+		if column.Name == o.Group {
+			field = "csv.group"
 		}
 		return nil, fieldError(field, "%v%s", err, hint)
 	}

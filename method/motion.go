@@ -15,6 +15,7 @@ import (
 // is no answer: many moves of which few are accepted may carry particles far, and moves that are all accepted may lead nowhere.
 const (
 	stillBelow      = 0.1  // displacement a resampling, in spreads of the particles, below which an island stands still
+	fewestMoves     = 5    // of a second half, from which on a chain that did not leave its place is no chance
 	chainStillBelow = 1e-3 // displacement of the second half, in lengths of the parameter vector, below which a chain stands still
 )
 
@@ -48,7 +49,7 @@ func (s *Sampling) motion(trace []TraceLine) (m motion) {
 			stuck = m.stages(lines)
 		}
 		late, island := s.late(lines), lines[0].Island
-		frozen := s.Chains() && len(late) > 0 && chainStill(lines) // a chain without a second half cannot be judged
+		frozen := s.Chains() && moves(late) >= fewestMoves && chainStill(lines)
 		if frozen {
 			unmoved++
 		}
@@ -139,6 +140,14 @@ func secondHalf(lines []TraceLine) []TraceLine {
 		}
 	}
 	return nil
+}
+
+// moves counts the moves of lines.
+func moves(lines []TraceLine) (n int) {
+	for _, l := range lines {
+		n += l.Mutations
+	}
+	return n
 }
 
 // acceptance is the mean over the moves of lines; NaN if there are none.

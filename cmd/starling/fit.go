@@ -41,6 +41,8 @@ Parts that a config can name, each by its key:
 Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling fit mnist7
   starling fit flowers.csv --target species
+  starling fit spring.csv --target sales --test summer.csv
+  starling fit visits.csv --target cost --group patient
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
 		Args: cobra.ExactArgs(1),
@@ -79,7 +81,7 @@ func (f *fit) spec(name string) (starling.Spec, error) {
 	case isTable(name):
 		return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
 	case f.table.told():
-		return starling.Spec{}, wrongUse("--drop, --keep, --delimiter and --header are for a table with --target; a config has them as data.csv.drop, keep, delimiter and header")
+		return starling.Spec{}, wrongUse("--test, --group, --drop, --keep, --delimiter and --header are for a table with --target; a config has them as data.csv.test, group, drop, keep, delimiter and header")
 	}
 	return readSpec(name, f.set)
 }

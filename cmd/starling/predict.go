@@ -26,6 +26,8 @@ func newPredict() *cobra.Command {
 		force      bool
 		safe       bool
 		meanLogits bool
+		quantiles  []float64
+		draws      int
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
@@ -36,6 +38,10 @@ foreign (out of distribution), 0 for another; for a regression mean, standard de
 are standardised as the run's were; columns of a CSV are found by their names, and those that the run's table had not are ignored.
 With --key the text of a column is copied, so that predictions can be joined with other data.
 
+--quantiles takes other levels of the quantiles of a number, and --draws adds draws of each row's target from the posterior predictive
+distribution, draw_1 and so on: numbers, or names of classes. A draw is of one network for all rows, so sums of a column are draws of the sum.
+The run's seed and the number of the row decide the draws.
+
 With --in - it reads stdin, to its end, and with --out - it writes a CSV to stdout, and nothing else there.
 
 A file that is there already is replaced only if it holds predictions of starling's, told by its header, or with --force.
@@ -45,6 +51,7 @@ or @ for a formula, and a formula in a file from elsewhere may do harm: with --s
 apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/iris --in new.csv --out predictions.csv --key id
+  starling predict runs/rents --in new.csv --out predictions.csv --quantiles .1,.5,.9 --draws 200
   starling predict runs/digits --in images.npy --out probabilities.npy --json
   gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
@@ -84,6 +91,7 @@ apostrophe.`,
 			defer line.end()
 			predictor := run.Predictor(options)
 			predictor.Safe, predictor.MeanLogits, predictor.Key = safe, meanLogits, key
+			predictor.Quantiles, predictor.Draws, predictor.Seed = quantiles, draws, run.Spec.Seed
 			var noted []string
 			predictor.Note = func(text string) { noted = append(noted, text) }
 			predictor.Progress = func(done, rows int) {
@@ -129,6 +137,8 @@ apostrophe.`,
 	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV (packed with gzip or not), Parquet, NPY or IDX, or - for stdin")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy, or - for a CSV on stdout")
 	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a table whose text is copied without the blanks around it, after the row: its name, or its number if there is no header")
+	cmd.Flags().Float64SliceVar(&quantiles, "quantiles", nil, "`LEVELS` of the quantiles of a number, above 0 and below 1; default .05,.5,.95")
+	cmd.Flags().IntVar(&draws, "draws", 0, "add so many draws (`N`) of each row's target from the posterior predictive distribution")
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)
