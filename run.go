@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -315,6 +317,54 @@ func readFault(err error) error {
 		return wrongUse("%s", field.Message)
 	}
 	return &DataError{Err: err}
+}
+
+// own loads the run's own data, which must not have changed: from where the run was made and, if they are not there, from the current
+// folder.
+func (r *Run) own(dir string) (*data.Problem, error) {
+	made, other := "", error(nil)
+	if from := r.Manifest.From; from != "" && from != whence(r.Dir) {
+		made = filepath.Join(r.Dir, filepath.FromSlash(from))
+		p, err := r.ownUnder(made, dir)
+		if err == nil {
+			return p, nil
+		}
+		other = err
+	}
+	p, err := r.ownUnder("", dir)
+	switch {
+	case err == nil:
+	case other != nil && !errors.Is(other, fs.ErrNotExist):
+		return nil, other // they are there, and have changed
+	case !errors.Is(err, fs.ErrNotExist):
+	case made != "":
+		err = fmt.Errorf("%w (the run's own data; paths in its config are relative to the folder in which it was made, %s: they are neither there nor in the current folder)", err, made)
+	default:
+		err = fmt.Errorf("%w (the run's own data; paths in its config are relative to the current folder)", err)
+	}
+	return p, err
+}
+
+// ownUnder loads the run's own data from a folder; "": the current one.
+func (r *Run) ownUnder(folder, dir string) (*data.Problem, error) {
+	s := r.Spec
+	if folder != "" {
+		s.Data = s.Data.Under(folder)
+	}
+	p, err := s.Load(dir, r.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if folder != "" {
+		p.Called(s.Data, r.Spec.Data)
+	}
+	sums := p.Checksums()
+	for _, part := range slices.Sorted(maps.Keys(sums)) {
+		if sum, was := sums[part], r.Manifest.Data[part]; was != sum {
+			return nil, fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, p.Name, sum, was)
+		}
+	}
+	return p, nil
 }
 
 // Division lists the examples of the run's own data with their parts. It is computed again from the config, the seed and the data, which

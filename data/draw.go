@@ -61,6 +61,15 @@ func groupsOf(t *Table, s strata) *groups {
 
 const noGroup = -1
 
+// in counts the groups of some rows.
+func (g *groups) in(rows []int32) int {
+	seen := map[int32]bool{}
+	for _, row := range rows {
+		seen[g.of[row]] = true
+	}
+	return len(seen)
+}
+
 // counts are the numbers of rows of each class: of every group, and of all of them.
 func (g *groups) counts() (each [][]int, all []int) {
 	all = make([]int, slices.Max(g.class)+1)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/finding"
 )
 
 // panel is a table with the groups of its rows as keys, and a class or number in its column.
@@ -219,6 +221,10 @@ func TestLoadPanel(t *testing.T) {
 	}
 	if p.Test.Len() != 5 || p.Validate.Len() != 5 || p.Train.Len() != 50 { // a tenth is 6: one country of 5 rows is nearest
 		t.Errorf("%d to train, %d to validate, %d to test", p.Train.Len(), p.Validate.Len(), p.Test.Len())
+	}
+	want := finding.Of(finding.GroupsTogether{Column: "country", Train: 10, Validate: 1, Test: 1})
+	if !slices.ContainsFunc(p.Findings(), want.Equal) {
+		t.Errorf("found %v, want %v", p.Findings(), want)
 	}
 	again, err := settings.Load("", Need{Regression: true, Seed: 3, Schema: p.Schema})
 	if err != nil || !reflect.DeepEqual(again.Checksums(), p.Checksums()) {

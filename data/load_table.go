@@ -53,8 +53,10 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		into       **Set
 	}{{"test", own.Test, &p.Test}, {"validate", own.Validate, &p.Validate}}
 	d := draw(classes)
+	var groups *groups
 	if own.Group != "" {
-		d = groupsOf(t, classes)
+		groups = groupsOf(t, classes)
+		d = groups
 	}
 	kept, held, err := s.Split.divide(t.Rows(), need.Seed, d, !p.Whole && own.Test == "", !p.Whole && own.Validate == "")
 	if err != nil {
@@ -75,6 +77,16 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 				}))
 			}
 		}
+	}
+	if groups != nil && len(held) > 0 && need.Schema == nil {
+		n := finding.GroupsTogether{Column: p.Schema.titles([]string{own.Group})[0], Train: groups.in(kept)}
+		if own.Test == "" {
+			n.Test = groups.in(held[0])
+		}
+		if own.Validate == "" {
+			n.Validate = groups.in(held[len(held)-1])
+		}
+		p.Noted = append(p.Noted, finding.Of(n))
 	}
 	p.own = p.Schema.Classes
 	others := make([]*Table, len(parts))

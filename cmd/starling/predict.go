@@ -137,7 +137,8 @@ apostrophe.`,
 	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV (packed with gzip or not), Parquet, NPY or IDX, or - for stdin")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy, or - for a CSV on stdout")
 	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a table whose text is copied without the blanks around it, after the row: its name, or its number if there is no header")
-	cmd.Flags().Float64SliceVar(&quantiles, "quantiles", nil, "`LEVELS` of the quantiles of a number, above 0 and below 1; default .05,.5,.95")
+	cmd.Flags().Float64SliceVar(&quantiles, "quantiles", nil, "`LEVELS` of the quantiles of a number, above 0 and below 1; as in .1,.5,.9 (default .05,.5,.95)")
+	cmd.Flag("quantiles").DefValue = ""
 	cmd.Flags().IntVar(&draws, "draws", 0, "add so many draws (`N`) of each row's target from the posterior predictive distribution")
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")

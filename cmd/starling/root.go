@@ -70,6 +70,8 @@ func flagError(err error) error {
 		return err
 	case strings.HasPrefix(function, "ParseBool"):
 		return errors.New(text + ": want true or false")
+	case strings.HasPrefix(function, "ParseFloat"):
+		return errors.New(text + ": want numbers with commas between them, as in .1,.5,.9")
 	}
 	return errors.New(text + ": want a whole number")
 }

@@ -31,8 +31,8 @@ compares them. --resume goes on with a sweep that was stopped: runs that are don
 fails is told, and left out of the choice.
 
 With --folds K each combination is judged by K runs. The rows that are not for the test are divided into K folds; each run validates on one
-of them and trains on the others. So every such row is validated once, and the figure is the mean over all of them. The runs have the keys
-data.split.folds and fold; train with the best values on all rows but the validation part when the choice is made.
+of them and trains on the others. So every such row is validated once, and the figure is the mean over all of them. In the end sweep names
+the starling fit that trains with the best values.
 
 Values are in YAML with commas between them; commas inside brackets and braces do not count.`,
 		Example: `  starling sweep mine.yaml --over 'prior={learned: {}},{normal: {variance: 1}}'

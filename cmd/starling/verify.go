@@ -30,6 +30,9 @@ The exit status is 3 if a file differs or is missing.`,
 		Example: `  starling verify runs/mnist7`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkThreads(e.options.Threads); err != nil {
+				return err
+			}
 			line := e.progress()
 			defer line.end()
 			line.show(method.Status{Phase: "verifying " + args[0]})

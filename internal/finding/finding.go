@@ -106,7 +106,7 @@ func (f Finding) Failure() bool { return f.say().look&failure != 0 }
 // Allowed is the finding where its failure is accepted: it says the same, but not that the run failed.
 func (f Finding) Allowed() Finding {
 	k, whole := f.read()
-	if k, fails := k.(interface{ allowed() Kind }); fails && whole {
+	if k, fails := k.(failing); fails && whole {
 		return Of(k.allowed())
 	}
 	return f
