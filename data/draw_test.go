@@ -259,6 +259,23 @@ func TestLoadPanel(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
+	// Rows of a test file of groups that train are told; of a file without the column nothing is.
+	for text, want := range map[string]int{
+		"country,year,gdp,y\nc1,2020,3,1\nc1,2021,4,1\nc99,2020,3,1\n": 2, "country,year,gdp,y\nc99,2020,3,1\n": 0, "year,gdp,y\n2020,3,1\n": 0,
+	} {
+		csv := *settings.CSV
+		csv.Test = put(t, dir, "later.csv", text)
+		csv.Validate = csv.Test
+		p, err := Settings{CSV: &csv}.Load("", Need{Regression: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared := finding.All[finding.GroupsShared](p.Findings())
+		if len(shared) > 0 != (want > 0) || want > 0 && (shared[0].Rows != want || shared[0].Groups != 1) {
+			t.Errorf("%q: %+v, want %d rows", text, shared, want)
+		}
+	}
+
 	whole := put(t, dir, "rows.txt", "0\n12\n24\n36\n48\n")
 	if p, err = (Settings{CSV: settings.CSV, Split: &Parts{TestRows: whole}}).Load("", Need{Regression: true}); err != nil || p.Test.Len() != 5 {
 		t.Errorf("test rows that are a group: %v", err)

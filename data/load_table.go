@@ -94,11 +94,14 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		if part.file == "" {
 			continue
 		}
-		if others[k], err = p.readTable(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
+		if others[k], err = p.readPart(part.file, own.Group); err == nil && need.Schema == nil {
 			err = p.admit(others[k])
 		}
 		if err != nil {
 			return nil, err
+		}
+		if groups != nil && need.Schema == nil {
+			p.shareGroups(groups, kept, others[k])
 		}
 		if columns.Missing && need.Schema == nil {
 			p.Schema.admitMissing(others[k], t.ProfileOf(kept))

@@ -270,3 +270,19 @@ func (f GroupsTogether) words() words {
 	}
 	return words{look: note, says: "rows that agree in column " + f.Column + " are in one part: " + numeral.List(parts)}
 }
+
+// GroupsShared says that a file of another part has rows of groups that train.
+type GroupsShared struct {
+	Column, File string
+	Groups, Rows int
+}
+
+func (f GroupsShared) words() words {
+	return words{
+		look: warning | ofData,
+		says: say("%s of %s %s of groups that train (%s of column %s)", numeral.Several(f.Rows, "row"), f.File, plural(f.Rows, "is", "are"),
+			numeral.Several(f.Groups, "group"), f.Column),
+		means: "the scores on them are too good for new groups",
+		cure:  say("leave these rows out of %s, or leave data.csv.group out", f.File), help: helpData,
+	}
+}

@@ -64,7 +64,7 @@ func all() (fs []Finding) {
 		EmptyColumns{list("age")}, EmptyColumns{list("age", "number 3")}, RowCounters{list("id"), "[id]"}, RowCounters{list("id", "number 2"), "[id, \"2\"]"}, IgnoredColumns{FirstOf([]string{`"day"`}), "new.csv"}, IgnoredColumns{FirstOf(slices.Repeat([]string{`"day"`}, 12)), "new.csv"}, ColumnsByPlace{"new.csv"},
 		UnknownWords{list(Unlearnt("city", 1, 1, `the first: "Lima", line 2`)), "new.csv"}, UnknownWords{list(Unlearnt("city", 1030, 1234, `the first: "Lima", line 2`), Unlearnt("size", 1, 1234, `the first: "XXL", line 17`)), "new.csv"},
 		NoLongerConstant{list(Unlearnt("k", 12, 30, "7 in training")), "new.csv"},
-		GroupsTogether{"patient", 96, 12, 12}, GroupsTogether{"number 3", 1234, 1, 0}, GroupsTogether{"patient", 8, 0, 1},
+		GroupsTogether{"patient", 96, 12, 12}, GroupsTogether{"number 3", 1234, 1, 0}, GroupsTogether{"patient", 8, 0, 1}, GroupsShared{"patient", "later.csv", 1, 1}, GroupsShared{"patient", "later.csv", 3, 1234},
 		WordColumns{list("colour"), 3}, WordColumns{list("colour", "size"), 1},
 		RowNumbers{list("id"), "[note, id]", "[id]"}, RowNumbers{list("id", "order"), "[id, order]", "[id, order]"}, UnlikeWords{list("name"), 90, 120, "[name]"}, UnlikeWords{list("name", "note"), 190, 120, "[name, note]"}, UnitWords{list("price"), "[price]"}, UnitWords{list("price", "number 3"), `[price, "3"]`},
 		WholeAmounts{"y", 4, "model.layers.4"}, WholeAmounts{"y", 1004, "model.layers.4"}, MissingValues{list("age")}, MissingValues{list("age", "colour")}, MissingElsewhere{list("age")}, MissingElsewhere{list("age", "colour")},
