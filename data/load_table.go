@@ -264,3 +264,33 @@ func load(o *CSV) (*Table, error) {
 	}
 	return t, tables.TooManyWords(err)
 }
+
+// readPart reads the file of another part, with the texts of the column of groups, if there are groups and the file has it.
+func (p *Problem) readPart(file, group string) (*Table, error) {
+	if group != "" {
+		t, err := p.readTable(file, tables.ForRun(p.Schema.CSV(), ofRun{p.Schema, false}, group))
+		var column *tables.ColumnError
+		if !errors.As(err, &column) || column.Name != group {
+			return t, err
+		}
+	}
+	return p.readTable(file, p.Schema.CSV())
+}
+
+// shareGroups notes that rows of a file are of groups that train.
+func (p *Problem) shareGroups(g *groups, kept []int32, t *Table) {
+	trains := map[string]bool{}
+	for _, row := range kept {
+		trains[g.names[g.of[row]]] = true
+	}
+	shared, rows := map[string]bool{}, 0
+	for _, key := range t.Keys {
+		if trains[key] {
+			shared[key] = true
+			rows++
+		}
+	}
+	if rows > 0 {
+		p.Noted = append(p.Noted, finding.Of(finding.GroupsShared{Column: g.title, File: t.Name, Groups: len(shared), Rows: rows}))
+	}
+}
