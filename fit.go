@@ -73,6 +73,9 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	m := Manifest{Started: now(), Kernel: lanes.Kernel()}
 	m.Version, m.Revision = Version()
+	if o.Folder != nil {
+		m.From = whence(o.Folder.Dir)
+	}
 	p, err := s.Plan(o.DataDir, o.Memory, method.Job{
 		Pool: pool.New(o.Threads), Files: o.Folder != nil, Tell: func(s method.Status) { f.progress(&Progress{s}) },
 	})

@@ -27,8 +27,8 @@ func TestMovesThatDoNotMove(t *testing.T) {
 		islands + "{leapfrog: {step: 1e-9}}, path: {full: {iterations: 5}}}":             {"islands-still", "larger step (method.smc.move.leapfrog.step)"},
 		islands + "{hmc: {steps: 2}}}":                                                   nil,
 		islands + "{pcn: {mutations: 40}}}":                                              nil,
-		long + "{pcn: {step: 1e-300}}}}":                                                 {"chains-still", "larger step (method.mcmc.move.pcn.step)"},
-		long + "{hmc: {steps: 2, step: 1e6}}}}":                                          {"chain-stuck", "smaller step (method.mcmc.move.hmc.step)"},
+		long + "{pcn: {step: 1e-300}}}}":                                                 {"chains-still", "failed, as chains 0 and 1 stood still. Take a larger step (method.mcmc.move.pcn.step)"},
+		long + "{hmc: {steps: 2, step: 1e6}}}}":                                          {"chain-stuck", "failed, as chains 0 and 1 are stuck. Take a smaller step (method.mcmc.move.hmc.step)"},
 		long + "{hmc: {steps: 2}}}}":                                                     nil,
 	} {
 		r, dir := kept(t, trees(t, "prior.anchor=null", set))

@@ -37,7 +37,8 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 	t := presets.Table{
 		Name: config.Scalar(name), Folder: "runs/" + name, File: config.Scalar(table.File), Target: config.Scalar(table.Target),
 		Size: numeral.Several(look.Rows, "row") + ", " + numeral.Several(look.Inputs, "input"), Kind: kind(look),
-		Delimiter: delimiter(table.Delimiter), Header: header(table.Header, look.Header),
+		Delimiter: scalar(table.Delimiter), Header: header(table.Header, look.Header),
+		Test: scalar(table.Test), Group: scalar(table.Group),
 		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted),
 		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
 		StandsFor: standsFor(look), Empty: listed(look.Empty), Numbered: listed(look.Numbered), Unlike: listed(look.Unlike), Units: listed(look.Units),
@@ -165,8 +166,8 @@ func slip(names []string) string {
 	return ""
 }
 
-// delimiter writes a delimiter as YAML; empty: it is guessed.
-func delimiter(given string) string {
+// scalar writes a text as YAML; empty if nothing is given.
+func scalar(given string) string {
 	if given == "" {
 		return ""
 	}

@@ -323,14 +323,44 @@ func readFault(err error) error {
 	return &DataError{Err: err}
 }
 
-// own loads the run's own data, which must not have changed.
+// own loads the run's own data, which must not have changed: from where the run was made and, if they are not there, from the current
+// folder.
 func (r *Run) own(dir string) (*data.Problem, error) {
-	p, err := r.Spec.Load(dir, r.Schema)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w (the run's own data; paths in its config are relative to the current folder)", err)
+	made, other := "", error(nil)
+	if from := r.Manifest.From; from != "" && from != whence(r.Dir) {
+		made = filepath.Join(r.Dir, filepath.FromSlash(from))
+		p, err := r.ownUnder(made, dir)
+		if err == nil {
+			return p, nil
+		}
+		other = err
 	}
+	p, err := r.ownUnder("", dir)
+	switch {
+	case err == nil:
+	case other != nil && !errors.Is(other, fs.ErrNotExist):
+		return nil, other // they are there, and have changed
+	case !errors.Is(err, fs.ErrNotExist):
+	case made != "":
+		err = fmt.Errorf("%w (the run's own data; paths in its config are relative to the folder in which it was made, %s: they are neither there nor in the current folder)", err, made)
+	default:
+		err = fmt.Errorf("%w (the run's own data; paths in its config are relative to the current folder)", err)
+	}
+	return p, err
+}
+
+// ownUnder loads the run's own data from a folder; "": the current one.
+func (r *Run) ownUnder(folder, dir string) (*data.Problem, error) {
+	s := r.Spec
+	if folder != "" {
+		s.Data = s.Data.Under(folder)
+	}
+	p, err := s.Load(dir, r.Schema)
 	if err != nil {
 		return nil, err
+	}
+	if folder != "" {
+		p.Called(s.Data, r.Spec.Data)
 	}
 	sums := p.Checksums()
 	for _, part := range slices.Sorted(maps.Keys(sums)) {
@@ -339,6 +369,16 @@ func (r *Run) own(dir string) (*data.Problem, error) {
 		}
 	}
 	return p, nil
+}
+
+// Division lists the examples of the run's own data with their parts. It is computed again from the config, the seed and the data, which
+// must not have changed. The error is a *DataError.
+func (r *Run) Division(o Options) ([]data.Place, error) {
+	p, err := r.own(o.DataDir)
+	if err != nil {
+		return nil, readFault(err)
+	}
+	return p.Division(), nil
 }
 
 // Predictor returns a predictor that predicts files of inputs by the run's posterior, and by its threshold, if it keeps one.

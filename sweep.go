@@ -129,6 +129,7 @@ type Criterion struct {
 	Name  string // in the command
 	Title string // in words
 	Least bool   // the least value is the best; if not, the largest
+	Folds bool   // runs on the folds of the examples can be judged together (Pool)
 
 	check func(s *Spec) error
 	judge func(ctx context.Context, r *Result, o Options) (*Judgement, error)
@@ -136,8 +137,8 @@ type Criterion struct {
 
 // Criteria lists the criteria of sweeps.
 var Criteria = []Criterion{
-	{"validation.nll", "validation NLL", true, checkValidates, judgeByValidation},
-	{"log_evidence", "log evidence", false, checkEvidence, judgeByEvidence},
+	{"validation.nll", "validation NLL", true, true, checkValidates, judgeByValidation},
+	{"log_evidence", "log evidence", false, false, checkEvidence, judgeByEvidence},
 }
 
 // Judgement is the value of a run by a criterion.
@@ -149,11 +150,26 @@ type Judgement struct {
 	losses  []float64 // of the validation examples, in the targets' units; nil: none
 	on      *data.Set // the examples
 	targets []float64 // of a regression, on the scale on which the value is a density
+
+	folds []*Judgement // of which it is made; nil: it is that of a run
 }
 
 // comparable reports whether two values are of the same examples, whatever inputs the runs have: of the same rows and targets.
 func (j *Judgement) comparable(other *Judgement) bool {
+	if j.folds != nil || other.folds != nil {
+		return slices.EqualFunc(j.folds, other.folds, (*Judgement).comparable)
+	}
 	return j.on.Checksum() == other.on.Checksum() || j.on.SameRows(other.on) && data.SameTargets(j.targets, other.targets)
+}
+
+// Pool is the judgement of a setting by its runs on all folds, each of which validates on other examples: the mean over all of them.
+func Pool(folds []*Judgement) *Judgement {
+	all := &Judgement{SE: math.NaN(), folds: folds}
+	for _, j := range folds {
+		all.losses = append(all.losses, j.losses...)
+	}
+	all.Value, all.Examples = uq.Mean(all.losses), len(all.losses)
+	return all
 }
 
 // Check refuses a config whose runs would have no value. The error is a *ConfigError.
@@ -163,7 +179,7 @@ func (c Criterion) Check(s *Spec) error { return c.check(s) }
 func (c Criterion) Judge(ctx context.Context, r *Result, o Options) (*Judgement, error) {
 	for _, f := range r.Findings {
 		if f.Failure() {
-			return nil, errors.New("the run failed as a sampler: " + f.Words())
+			return nil, errors.New(f.Words())
 		}
 	}
 	j, err := c.judge(ctx, r, o)

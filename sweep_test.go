@@ -212,3 +212,32 @@ func TestCannotJudge(t *testing.T) {
 		t.Errorf("a run without evidence has %v", j)
 	}
 }
+
+// The judgement of folds is the mean over all their examples, and settings are compared example by example: paired differences of 0.5 ± …, by
+// their definition. Folds of other examples cannot be compared.
+func TestPool(t *testing.T) {
+	on := func(name string, rows ...int32) *data.Set {
+		return &data.Set{Name: name, Source: "t.csv", Rows: rows, Shape: []int{1}, F32: make([]float32, len(rows)), Labels: make([]int32, len(rows)), Classes: 2}
+	}
+	a, b := on("validate", 0, 1, 2), on("validate", 3, 4)
+	best := Pool([]*Judgement{{Value: 2, losses: []float64{1, 2, 3}, on: a}, {Value: 4.5, losses: []float64{4, 5}, on: b}})
+	worse := Pool([]*Judgement{{losses: []float64{1, 3, 3}, on: a}, {losses: []float64{5, 5.5}, on: b}})
+	if best.Value != 3 || best.Examples != 5 {
+		t.Errorf("mean %v of %d examples, want 3 of 5", best.Value, best.Examples)
+	}
+	c := Criteria[0]
+	if at, comparable := c.Best([]*Judgement{worse, best}); at != 1 || !comparable {
+		t.Errorf("the best is %d, %v", at, comparable)
+	}
+	by, se := c.Behind(worse, best) // differences 0, 1, 0, 1, 0.5
+	if want := math.Sqrt(0.25 / 5); !(math.Abs(by-0.5) < 1e-12) || !(math.Abs(se-want) < 1e-12) {
+		t.Errorf("behind by %v ± %v, want 0.5 ± %v", by, se, want)
+	}
+	other := Pool([]*Judgement{{losses: []float64{1, 2, 3}, on: b}, {losses: []float64{4, 5}, on: a}})
+	if at, comparable := c.Best([]*Judgement{best, other}); at != -1 || comparable {
+		t.Errorf("other folds are compared: %d, %v", at, comparable)
+	}
+	if at, comparable := c.Best([]*Judgement{best, {losses: []float64{1}, on: a}}); at != -1 || comparable {
+		t.Errorf("folds are compared with a run: %d, %v", at, comparable)
+	}
+}

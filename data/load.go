@@ -149,7 +149,7 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 		return nil, fmt.Errorf("%s: a single number, want inputs [examples, …]", train.inputs.Name)
 	}
 	lacks := func(k int) bool { return parts[k].inputs == nil && !p.Whole }
-	rows, held, err := s.Split.divide(train.inputs.Shape[0], need.Seed, nil, lacks(1), lacks(2))
+	rows, held, err := s.Split.divide(train.inputs.Shape[0], need.Seed, anyRows, lacks(1), lacks(2))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}

@@ -52,7 +52,13 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		name, file string
 		into       **Set
 	}{{"test", own.Test, &p.Test}, {"validate", own.Validate, &p.Validate}}
-	kept, held, err := s.Split.divide(t.Rows(), need.Seed, classes, !p.Whole && own.Test == "", !p.Whole && own.Validate == "")
+	d := draw(classes)
+	var groups *groups
+	if own.Group != "" {
+		groups = groupsOf(t, classes)
+		d = groups
+	}
+	kept, held, err := s.Split.divide(t.Rows(), need.Seed, d, !p.Whole && own.Test == "", !p.Whole && own.Validate == "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -72,17 +78,30 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			}
 		}
 	}
+	if groups != nil && len(held) > 0 && need.Schema == nil {
+		n := finding.GroupsTogether{Column: p.Schema.titles([]string{own.Group})[0], Train: groups.in(kept)}
+		if own.Test == "" {
+			n.Test = groups.in(held[0])
+		}
+		if own.Validate == "" {
+			n.Validate = groups.in(held[len(held)-1])
+		}
+		p.Noted = append(p.Noted, finding.Of(n))
+	}
 	p.own = p.Schema.Classes
 	others := make([]*Table, len(parts))
 	for k, part := range parts {
 		if part.file == "" {
 			continue
 		}
-		if others[k], err = p.readTable(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
+		if others[k], err = p.readPart(part.file, own.Group); err == nil && need.Schema == nil {
 			err = p.admit(others[k])
 		}
 		if err != nil {
 			return nil, err
+		}
+		if groups != nil && need.Schema == nil {
+			p.shareGroups(groups, kept, others[k])
 		}
 		if columns.Missing && need.Schema == nil {
 			p.Schema.admitMissing(others[k], t.ProfileOf(kept))
@@ -91,6 +110,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil {
 		return nil, err
 	}
+	p.keepLines(append(others, t)...)
 	for k, part := range parts {
 		switch {
 		case others[k] != nil:
@@ -222,6 +242,9 @@ func load(o *CSV) (*Table, error) {
 		if k := slices.Index(o.Keep, column.Name); k >= 0 {
 			field = fmt.Sprintf("csv.keep.%d", k)
 		}
+		if column.Name == o.Group {
+			field = "csv.group"
+		}
 		return nil, fieldError(field, "%v%s", err, hint)
 	}
 	var kind *tables.ColumnTypeError
@@ -240,4 +263,34 @@ func load(o *CSV) (*Table, error) {
 		return nil, &tables.ColumnFault{Before: err.Error() + or + tables.LeaveOut, Setting: "drop", Column: cell.Name}
 	}
 	return t, tables.TooManyWords(err)
+}
+
+// readPart reads the file of another part, with the texts of the column of groups, if there are groups and the file has it.
+func (p *Problem) readPart(file, group string) (*Table, error) {
+	if group != "" {
+		t, err := p.readTable(file, tables.ForRun(p.Schema.CSV(), ofRun{p.Schema, false}, group))
+		var column *tables.ColumnError
+		if !errors.As(err, &column) || column.Name != group {
+			return t, err
+		}
+	}
+	return p.readTable(file, p.Schema.CSV())
+}
+
+// shareGroups notes that rows of a file are of groups that train.
+func (p *Problem) shareGroups(g *groups, kept []int32, t *Table) {
+	trains := map[string]bool{}
+	for _, row := range kept {
+		trains[g.names[g.of[row]]] = true
+	}
+	shared, rows := map[string]bool{}, 0
+	for _, key := range t.Keys {
+		if trains[key] {
+			shared[key] = true
+			rows++
+		}
+	}
+	if rows > 0 {
+		p.Noted = append(p.Noted, finding.Of(finding.GroupsShared{Column: g.title, File: t.Name, Groups: len(shared), Rows: rows}))
+	}
 }

@@ -33,7 +33,7 @@ type Look struct {
 	Units    []string // columns of words that are numbers with a sign or a unit
 }
 
-// LookAt reads the table and says what its target is and how many inputs a network has. The target is a class if it holds words, two
+// LookAt reads the table, and the files of other parts that o names, and says what its target is and how many inputs a network has. The target is a class if it holds words, two
 // integers, or all of the integers 0 … C−1 with C at most 30 and five rows of each on average; else it is a number. A target that
 // cannot be learnt is an error: missing values, the same value in all rows, words that are all different, more than 30 words without five
 // rows of each on average, numbers among which some cells are words. A fault of the settings is a *FieldError.
@@ -49,9 +49,14 @@ func LookAt(o CSV) (*Look, error) {
 	}
 	column := &t.Profile().Columns[target]
 	classes := column.Of != nil || column.Classes()
-	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true}.Schema(t, t.All())
+	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true, Zeros: true}.Schema(t, t.All())
 	if err != nil {
 		return nil, err
+	}
+	for _, file := range []string{o.Test, o.Validate} {
+		if err := s.admitFile(file, t, o); err != nil {
+			return nil, err
+		}
 	}
 	if classes {
 		if err := learnableClasses(t, target, s); err != nil {
@@ -72,6 +77,25 @@ func LookAt(o CSV) (*Look, error) {
 		}
 	}
 	return l, nil
+}
+
+// admitFile looks at the file of another part, whose rows may lack values where no row of the table does, and have further classes. Empty:
+// there is none.
+func (s *Schema) admitFile(file string, t *Table, o CSV) error {
+	if file == "" {
+		return nil
+	}
+	s.Delimiter, s.Header = o.Delimiter, o.Header
+	other, err := readExamples(file, s.CSV())
+	if err == nil {
+		err = s.admit(other)
+	}
+	if err != nil {
+		return err
+	}
+	s.admitMissing(other, t.Profile())
+	_, err = s.Set("", other, nil, true)
+	return err
 }
 
 // loadByName loads the table. If it seems to have no header but the first record has the target's name, that record is the header, and

@@ -28,6 +28,11 @@ type Parts struct {
 	// TestRows is a text file with the number of a row in each line, counted from 0: these examples are for the test. A tenth of
 	// the others validate unless the data have validation examples of their own, and the rest train.
 	TestRows string `yaml:"test_rows,omitempty"`
+
+	// Folds divides the examples that are not for the test into so many folds of the same size, at least 2, without a row in common. One of
+	// them validates, and the others train. starling sweep --folds sets both keys.
+	Folds int `yaml:"folds,omitempty,nonzero"`
+	Fold  int `yaml:"fold,omitempty,nonzero"` // the fold that validates, from 1
 }
 
 const (
@@ -58,13 +63,20 @@ func (p Parts) Check(f *config.Faults) {
 			f.If(p.TestRows != "", s.name, "the rows of test_rows divide the examples: leave this share out")
 		}
 	}
+	if p.Folds != 0 || p.Fold != 0 {
+		f.If(p.Folds < 2, "folds", "want at least 2 folds, have %d", p.Folds)
+		f.If(p.Folds >= 2 && (p.Fold < 1 || p.Fold > p.Folds), "fold", "want the fold that validates, from 1 to %d, have %d", p.Folds, p.Fold)
+		f.If(p.Train != 0, "train", "all folds but one train: leave this share out")
+		f.If(p.Validate != 0, "validate", "one of the folds validates: leave this share out")
+		return
+	}
 	f.If(given == 0 && p.TestRows == "", "", "want shares, as in {train: 0.6, validate: 0.3, test: 0.1}, or test_rows, a file")
 }
 
 // divide chooses among n training examples those that train, and those of the parts that the data lack: first to test, then to
-// validate. All lists are in ascending order. Without settings each part is a tenth (Split). Strata give each part its share of every
-// class, and do not change the parts' sizes; nil draws regardless of the classes.
-func (p *Parts) divide(n int, seed uint64, s strata, lackTest, lackValidate bool) (kept []int32, held [][]int32, err error) {
+// validate. All lists are in ascending order. Without settings each part is a tenth (Split). The draw d chooses the rows of a part. With
+// strata parts have their share of every class, which does not change their sizes.
+func (p *Parts) divide(n int, seed uint64, d draw, lackTest, lackValidate bool) (kept []int32, held [][]int32, err error) {
 	var lacking []share
 	given := Parts{}
 	if p != nil {
@@ -73,16 +85,18 @@ func (p *Parts) divide(n int, seed uint64, s strata, lackTest, lackValidate bool
 	if lackTest {
 		lacking = append(lacking, share{"test", given.Test})
 	}
-	if lackValidate {
+	if lackValidate && given.Folds == 0 {
 		lacking = append(lacking, share{"validate", given.Validate})
 	}
 	switch {
 	case p == nil:
-		return splitBy(s, n, seed, len(lacking))
+		return splitBy(d, n, seed, len(lacking))
 	case p.TestRows != "" && !lackTest:
 		return nil, nil, fieldError("split.test_rows", ownPart, "test")
+	case p.Folds != 0 && !lackValidate:
+		return nil, nil, fieldError("split.folds", ownPart, "validation")
 	case p.TestRows != "":
-		return p.byRows(n, seed, s, len(lacking)-1)
+		return p.byRows(n, seed, d, lackValidate)
 	}
 	var sizes []int
 	left, sum := n, p.Train
@@ -97,6 +111,9 @@ func (p *Parts) divide(n int, seed uint64, s strata, lackTest, lackValidate bool
 		size = min(size, left)
 		sizes, left = append(sizes, size), left-size
 	}
+	if p.Folds != 0 {
+		return p.byFolds(n, seed, d, sizes)
+	}
 	if p.Train != 0 && sum < 1-roundings {
 		size, err := share{"train", p.Train}.of(n)
 		if err != nil {
@@ -104,17 +121,40 @@ func (p *Parts) divide(n int, seed uint64, s strata, lackTest, lackValidate bool
 		}
 		left = min(size, left)
 	}
-	rest := s.arrange(Order(n, splitKey(seed)), append(slices.Clone(sizes), left)...)
-	for _, size := range sizes {
-		held = append(held, slices.Sorted(slices.Values(rest[:size])))
-		rest = rest[size:]
-	}
-	rest = rest[:left]
-	if len(rest) == 0 {
+	if left == 0 {
 		return nil, nil, fieldError("split", "leaves none of %d examples to train", n)
 	}
-	slices.Sort(rest)
-	return rest, held, nil
+	parts, _, err := d.parts(n, seed, append(sizes, left))
+	if err != nil {
+		return nil, nil, err
+	}
+	train := len(sizes)
+	return parts[train], parts[:train:train], nil
+}
+
+// byFolds draws parts of some sizes from n examples and divides the others into folds, of which one is the last part and the others are kept.
+func (p *Parts) byFolds(n int, seed uint64, d draw, sizes []int) (kept []int32, held [][]int32, err error) {
+	before, left := len(sizes), n
+	for _, size := range sizes {
+		left -= size
+	}
+	if left < p.Folds {
+		return nil, nil, fieldError("split.folds", "%d examples cannot be divided into %d folds", left, p.Folds)
+	}
+	for k := range p.Folds {
+		sizes = append(sizes, (k+1)*left/p.Folds-k*left/p.Folds)
+	}
+	parts, _, err := d.parts(n, seed, sizes)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k, fold := range parts[before:] {
+		if k != p.Fold-1 {
+			kept = append(kept, fold...)
+		}
+	}
+	slices.Sort(kept)
+	return kept, append(parts[:before:before], parts[before+p.Fold-1]), nil
 }
 
 // of is the number of examples in a share of n. It is rounded down, but not below a whole number that the product of two
@@ -127,9 +167,9 @@ func (s share) of(n int) (int, error) {
 	return size, nil
 }
 
-// byRows divides n training examples by the file of test rows: those rows are for the test, and of the others a tenth each, of every
-// class where there are strata, is held out for as many more parts.
-func (p *Parts) byRows(n int, seed uint64, s strata, parts int) (kept []int32, held [][]int32, err error) {
+// byRows divides n training examples by the file of test rows: those rows are for the test, and of the others a tenth, of every class where
+// there are strata, or a fold is held out to validate, if the data lack that part.
+func (p *Parts) byRows(n int, seed uint64, d draw, validate bool) (kept []int32, held [][]int32, err error) {
 	test, err := readRows(p.TestRows, n)
 	if err != nil {
 		return nil, nil, err
@@ -142,7 +182,19 @@ func (p *Parts) byRows(n int, seed uint64, s strata, parts int) (kept []int32, h
 		}
 		others = append(others, i)
 	}
-	places, more, err := splitBy(s.among(others), len(others), seed, parts)
+	if d, err = d.among(others); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", p.TestRows, err)
+	}
+	var places []int32
+	var more [][]int32
+	switch {
+	case p.Folds != 0:
+		places, more, err = p.byFolds(len(others), seed, d, nil)
+	case validate:
+		places, more, err = splitBy(d, len(others), seed, 1)
+	default:
+		places, more, err = splitBy(d, len(others), seed, 0)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: beside these rows: %w", p.TestRows, err)
 	}
@@ -212,7 +264,7 @@ func (p *Problem) split(by *Parts, seed uint64) error {
 	if len(missing) == 0 && by == nil {
 		return nil
 	}
-	kept, held, err := by.divide(p.Train.Len(), seed, nil, p.Test == nil, p.Validate == nil)
+	kept, held, err := by.divide(p.Train.Len(), seed, anyRows, p.Test == nil, p.Validate == nil)
 	if err != nil {
 		return fmt.Errorf("data set %q: %w", p.Name, err)
 	}

@@ -32,7 +32,7 @@ func TestDivideByShares(t *testing.T) {
 		{&Parts{Train: 0.9}, 200, false, true, 180, 0, 20},
 		{&Parts{Validate: 0.5}, 200, false, true, 100, 0, 100},
 	} {
-		kept, held, err := c.p.divide(c.n, 5, nil, c.lackTest, c.lackValidate)
+		kept, held, err := c.p.divide(c.n, 5, anyRows, c.lackTest, c.lackValidate)
 		if err != nil {
 			t.Errorf("%+v of %d: %v", *c.p, c.n, err)
 			continue
@@ -58,13 +58,13 @@ func TestDivideByShares(t *testing.T) {
 		}
 	}
 
-	kept, held, err := (&Parts{Train: 0.6, Validate: 0.3, Test: 0.1}).divide(20, 3, nil, true, true)
+	kept, held, err := (&Parts{Train: 0.6, Validate: 0.3, Test: 0.1}).divide(20, 3, anyRows, true, true)
 	if got, want := fmt.Sprint(kept, held, err), "[2 3 4 6 7 8 9 10 11 15 16 17] [[5 19] [0 1 12 13 14 18]] <nil>"; got != want {
 		t.Errorf("seed 3 divides 20 examples into %s, want %s", got, want)
 	}
 	for _, n := range []int{10, 29, 1000} {
-		a, b, err := (*Parts)(nil).divide(n, 5, nil, true, true)
-		kept, held, err2 := (&Parts{Validate: 0.1, Test: 0.1}).divide(n, 5, nil, true, true)
+		a, b, err := (*Parts)(nil).divide(n, 5, anyRows, true, true)
+		kept, held, err2 := (&Parts{Validate: 0.1, Test: 0.1}).divide(n, 5, anyRows, true, true)
 		if err != nil || err2 != nil || !slices.Equal(a, kept) || !reflect.DeepEqual(b, held) {
 			t.Errorf("%d examples: tenths that are given are others than those that are not", n)
 		}
@@ -85,13 +85,13 @@ func TestDivideRefuses(t *testing.T) {
 		{Parts{Validate: 0.5, Test: 0.5}, 10, "split", "leaves none of 10 examples to train"},
 		{Parts{Train: 0.8}, 2, "split", "leaves none of 2 examples to train"},
 	} {
-		_, _, err := c.p.divide(c.n, 1, nil, true, true)
+		_, _, err := c.p.divide(c.n, 1, anyRows, true, true)
 		var field *FieldError
 		if !errors.As(err, &field) || field.Field != c.field || field.Message != c.want {
 			t.Errorf("%+v of %d: %v", c.p, c.n, err)
 		}
 	}
-	if _, _, err := (&Parts{TestRows: "rows.txt"}).divide(9, 1, nil, false, true); err == nil || !strings.Contains(err.Error(), "data.split.test_rows: the data have a test part") {
+	if _, _, err := (&Parts{TestRows: "rows.txt"}).divide(9, 1, anyRows, false, true); err == nil || !strings.Contains(err.Error(), "data.split.test_rows: the data have a test part") {
 		t.Errorf("test rows of data with a test part: %v", err)
 	}
 }

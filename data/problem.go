@@ -18,9 +18,10 @@ type Problem struct {
 	// five rows on average, which may be classes; else 0.
 	Amounts int
 
-	targets  map[string]string // of arrays: the files of the parts' targets, for messages
-	own      int               // of a table: the classes of its file
-	admitted string            // likewise: the classes that only the files of other parts have, in words
+	targets  map[string]string            // of arrays: the files of the parts' targets, for messages
+	lines    map[string]func(row int) int // of files that are texts: the line on which a row starts
+	own      int                          // of a table: the classes of its file
+	admitted string                       // likewise: the classes that only the files of other parts have, in words
 }
 
 // Group is a named set of out-of-distribution inputs: of none of the problem's classes, or distorted. Its labels, if it has

@@ -12,7 +12,7 @@ import (
 // Settings name the examples that a network learns from: exactly one of a known Set, a CSV file, arrays in files, of which
 // Train is required, and slices in Memory. A test or validation part that is missing is a tenth of the training examples,
 // drawn by the seed, or as Split says. Of a CSV with classes each part gets its share of every class. File names are relative to the
-// working directory.
+// working directory; a run that is kept knows the way to it from its folder.
 type Settings struct {
 	Set      string      `yaml:"set,omitempty"` // a data set that starling knows by name; starling data list shows all
 	CSV      *CSV        `yaml:"csv,omitempty"` // a table of text or Parquet, and what its columns are
@@ -182,6 +182,7 @@ func (s Settings) checkSplit(f *config.Faults) {
 		f.Conflict([]string{"split", "whole"}, "split divides the examples, and whole keeps them together: leave one of them out")
 	}
 	f.If(validate && p.Validate != 0, "split.validate", ownPart, "validation")
+	f.If(validate && p.Folds != 0, "split.folds", ownPart, "validation")
 	f.If(test && p.Test != 0, "split.test", ownPart, "test")
 	f.If(test && p.TestRows != "", "split.test_rows", ownPart, "test")
 	sum, terms := 0.0, []string{}
@@ -189,6 +190,7 @@ func (s Settings) checkSplit(f *config.Faults) {
 		switch {
 		case share.value != 0:
 			sum, terms = sum+share.value, append(terms, fmt.Sprintf("%s %v", share.name, share.value))
+		case p.Folds != 0 && share.name == "validate":
 		case p.TestRows == "" && !(s.Memory != nil && s.Memory.Train == nil) && (share.name == "validate" && !validate || share.name == "test" && !test):
 			sum, terms = sum+tenth, append(terms, fmt.Sprintf("%s %v (where no share is given)", share.name, tenth))
 		}

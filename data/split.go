@@ -10,22 +10,18 @@ import (
 // Split holds out parts of ⌊n/10⌋ of the rows 0 … n−1 each (at least one row), drawn at random from the seed, and
 // keeps the rest. All lists are in ascending order.
 func Split(n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
-	return splitBy(nil, n, seed, parts)
+	return splitBy(anyRows, n, seed, parts)
 }
 
-// splitBy is Split with the shares of every class, unless there are no strata.
-func splitBy(s strata, n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
+// splitBy is Split by a draw, whose parts may have other sizes where groups stay together.
+func splitBy(d draw, n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
 	size := max(n/10, 1)
 	if n <= parts*size {
 		return nil, nil, fmt.Errorf("too few examples to hold out %d parts: %d", parts, n)
 	}
-	rest := s.arrange(Order(n, splitKey(seed)), slices.Repeat([]int{size}, parts)...)
-	for range parts {
-		held = append(held, slices.Sorted(slices.Values(rest[:size])))
-		rest = rest[size:]
-	}
-	slices.Sort(rest)
-	return rest, held, nil
+	held, kept, err = d.parts(n, seed, slices.Repeat([]int{size}, parts))
+	slices.Sort(kept)
+	return kept, held, err
 }
 
 // splitKey is the key of the order from which the parts are taken.

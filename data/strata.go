@@ -37,7 +37,7 @@ func byClass(t *Table, j int) strata {
 }
 
 // among returns the strata of the places in others, rows in ascending order, without those that are empty.
-func (s strata) among(others []int32) strata {
+func (s strata) among(others []int32) (draw, error) {
 	var part strata
 	for _, rows := range s {
 		var places []int32
@@ -50,7 +50,7 @@ func (s strata) among(others []int32) strata {
 			part = append(part, places)
 		}
 	}
-	return part
+	return part, nil
 }
 
 // arrange orders the n rows of a keyed order anew, so that its first sizes[0] rows, the next sizes[1] and so on, and the rows that

@@ -50,7 +50,7 @@ func TestStratifiedSplit(t *testing.T) {
 			p = &Parts{Train: 0.5}
 		}
 		seed, lackTest, lackValidate := uint64(trial), r.IntN(4) > 0, r.IntN(4) > 0
-		plain, plainHeld, plainErr := p.divide(n, seed, nil, lackTest, lackValidate)
+		plain, plainHeld, plainErr := p.divide(n, seed, anyRows, lackTest, lackValidate)
 		kept, held, err := p.divide(n, seed, s, lackTest, lackValidate)
 		if fmt.Sprint(err) != fmt.Sprint(plainErr) {
 			t.Fatalf("%v, without classes %v", err, plainErr)

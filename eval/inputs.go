@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type inputs struct {
 // open opens a file of inputs whose predictions go to the file out; empty: to a CSV without a name. A CSV is read once in advance, so
 // that its faults are found before the work begins.
 func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error) {
-	if err := p.checkKey(out); err != nil {
+	if err := cmp.Or(p.checkAsked(out), p.checkKey(out)); err != nil {
 		return nil, err
 	}
 	array, err := formats.IsArray(file)

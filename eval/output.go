@@ -20,7 +20,11 @@ import (
 
 // columns names the numbers of a prediction.
 func (p *Predictor) columns() (names []string) {
-	return columns(p.classes(), p.Posterior.Net.Targets())
+	names = columns(p.classes(), p.Posterior.Net.Targets())
+	if p.Posterior.Net.Classes() > 0 {
+		return names
+	}
+	return p.asked(names)
 }
 
 // classes names the classes: by the schema's names or, without them, by numbers. It is nil for a regression.
@@ -59,9 +63,9 @@ func columns(classes []string, outputs int) (names []string) {
 // probability begins the name of a class's column.
 const probability = "p_"
 
-// width is how many numbers a prediction has: the columns, and those of the decision.
+// width is how many numbers a prediction has: the columns, those of the decision, and the draws.
 func (p *Predictor) width() int {
-	n := len(p.columns())
+	n := len(p.columns()) + len(p.drawn())
 	if p.Decision != nil {
 		n += len(decision)
 	}
@@ -81,7 +85,7 @@ func header(classes []string, outputs int, decided bool, keys ...string) []strin
 	return append(names, outsideColumn)
 }
 
-// outsideColumn names the last column. Older versions did not write it.
+// outsideColumn names the column before the draws. Older versions did not write it.
 const outsideColumn = "outside"
 
 // decision names the columns of the numbers by which an input is declared out of distribution.
@@ -99,6 +103,9 @@ func IsPredictions(beginning []byte) bool {
 	}
 	if line := appendLine(nil, names); !bytes.HasPrefix(beginning, line) && len(beginning) >= len(line) {
 		return false // a spreadsheet writes other quotes and line ends
+	}
+	if names = usual(names); len(names) < 2 {
+		return false
 	}
 	for _, keys := range [][]string{nil, names[1:2]} {
 		rest := names[1+len(keys):]
@@ -194,7 +201,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 }
 
 func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, []int32) error {
-	width, said, n, row := p.width(), len(p.columns()), p.Posterior.Net.Classes(), 0
+	width, said, drawn, n, row := p.width(), len(p.columns()), len(p.drawn()), p.Posterior.Net.Classes(), 0
 	line := appendLine(nil, p.header())
 	_, err := b.Write(line)
 	return func(values []float64, keys []string, outside []int32) error {
@@ -212,7 +219,7 @@ func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, []int32)
 			if n > 0 {
 				line = append(line, ',')
 			}
-			for _, v := range values[said:width] {
+			for _, v := range values[said : width-drawn] {
 				line = appendNumber(append(line, ','), v)
 			}
 			line = append(line, ',')
@@ -221,6 +228,13 @@ func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, []int32)
 					line = strconv.AppendInt(line, int64(outside[0]), 10)
 				}
 				outside = outside[1:]
+			}
+			for _, v := range values[width-drawn : width] {
+				if line = append(line, ','); n > 0 {
+					line = appendText(line, p.name(int(v)))
+				} else {
+					line = appendNumber(line, v)
+				}
 			}
 			_, err = b.Write(append(line, '\n'))
 			row++
@@ -232,10 +246,14 @@ func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, []int32)
 // header names the columns of a CSV of predictions.
 func (p *Predictor) header() []string {
 	classes, outputs, decided := p.classes(), p.Posterior.Net.Targets(), p.Decision != nil
-	if p.Key == "" {
-		return header(classes, outputs, decided)
+	names := header(classes, outputs, decided)
+	if len(classes) == 0 {
+		names = p.asked(names)
 	}
-	return header(classes, outputs, decided, p.safe(p.Key))
+	if p.Key != "" {
+		names = slices.Insert(names, 1, p.safe(p.Key))
+	}
+	return append(names, p.drawn()...)
 }
 
 // appendLine appends a line of texts.
@@ -270,13 +288,18 @@ func (p *Predictor) class(probs []float64) string {
 	if p.Threshold != nil {
 		best = p.Threshold.class(probs)
 	}
+	return p.name(best)
+}
+
+// name is the name of a class, or its number where it has none; empty for −1.
+func (p *Predictor) name(class int) string {
 	switch {
-	case best < 0:
+	case class < 0:
 		return ""
-	case best < len(p.Schema.Names):
-		return p.safe(p.Schema.Names[best])
+	case class < len(p.Schema.Names):
+		return p.safe(p.Schema.Names[class])
 	}
-	return strconv.Itoa(best)
+	return strconv.Itoa(class)
 }
 
 // safe is a text as it is written: behind an apostrophe, if it could be a formula and Safe asks for it.

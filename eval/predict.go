@@ -30,6 +30,9 @@ type Predictor struct {
 	Threshold  *Threshold           // decides the class between two; nil: the most probable one
 	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
 	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
+	Quantiles  []float64            // levels of a number's quantiles; nil: 0.05, 0.5 and 0.95
+	Draws      int                  // targets of each row drawn from the posterior predictive distribution, in a CSV; 0: none
+	Seed       uint64               // of the draws
 	Note       func(text string)    // called for each way in which a file differs from what the run was trained on: its columns (data.Table.Notes) and its numbers (data.Outside); nil: not called
 }
 
@@ -43,8 +46,10 @@ type Predictor struct {
 // entropy_aleatoric and entropy_epistemic in nats, and abstain, which is always empty. With a Decision there are two more:
 // energy, and foreign, which is 1 where the row is declared OOD, by its energy or because an input lies outside, and else 0. NPY has the
 // probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units,
-// with several target values these six of each, mean_0 and so on. The last column is outside, the number of inputs outside what the run
-// was trained on (data.Outside): empty where there is none, and for runs of older versions. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
+// with several target values these six of each, mean_0 and so on. With Quantiles the columns of theirs, such as q10, stand in place of the
+// last three. The next column is outside, the number of inputs outside what the run was trained on (data.Outside): empty where there is
+// none, and for runs of older versions. Draws are the last columns, draw_1 and so on, of several target values draw_1_0 and so on: numbers
+// in the target's units, or names of classes. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
 // that of an NPY has 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
@@ -88,6 +93,9 @@ func (p *Predictor) write(ctx context.Context, in string, source *inputs, to pre
 	err = source.each(func(set *data.Set, keys []string) error {
 		counts := outside.Add(set)
 		values, err := p.predict(ctx, set, counts)
+		if err == nil {
+			values, err = p.draws(ctx, set, done, values)
+		}
 		if err == nil {
 			err = to.write(values, keys, counts)
 		}
@@ -137,7 +145,7 @@ func (p *Predictor) checkKey(out string) error {
 	case p.Key == "":
 	case isNPY(out):
 		return wrongUse("%s: an array holds numbers alone: to copy the column %q, write the predictions as .csv", out, p.Key)
-	case slices.Contains(header(p.classes(), p.Posterior.Net.Targets(), p.Decision != nil), p.safe(p.Key)):
+	case slices.Contains(slices.Delete(p.header(), 1, 2), p.safe(p.Key)):
 		return wrongUse("the predictions have a column %q of their own: give the key column another name", p.Key)
 	}
 	return nil
@@ -148,14 +156,15 @@ func (p *Predictor) checkKey(out string) error {
 func (p *Predictor) predict(ctx context.Context, set *data.Set, outside []int32) ([]float64, error) {
 	var values []float64
 	if p.Posterior.Net.Likelihood().Regression() {
-		v, err := p.Posterior.PredictRegression(ctx, set, []float64{0.05, 0.5, 0.95}, p.Pool)
+		v, err := p.Posterior.PredictRegression(ctx, set, p.quantiles(), p.Pool)
 		if err != nil {
 			return nil, err
 		}
 		restoreRegression(v, p.Schema.Targets)
+		each := len(p.quantiles())
 		for i, mean := range v.Mean {
 			values = append(values, mean, v.Aleatoric[i], v.Epistemic[i])
-			values = append(values, v.Quantiles[3*i:3*i+3]...)
+			values = append(values, v.Quantiles[each*i:each*(i+1)]...)
 		}
 		return values, nil
 	}

@@ -45,10 +45,11 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 		}
 		found = append(found, finding.Of(finding.ChainStuck{
 			Chains: finding.Numbered(m.stuck), Acceptance: most, Step: s.Step, Adapted: s.Move.Traits().Aim != 0,
+			Failed: m.failed && m.frozen,
 		}))
 	}
 	if m.still != nil {
-		found = append(found, finding.Of(finding.ChainsStill{Chains: finding.Numbered(m.still), Bound: chainStillBelow, Step: s.Step}))
+		found = append(found, finding.Of(finding.ChainsStill{Chains: finding.Numbered(m.still), Bound: chainStillBelow, Step: s.Step, Failed: m.failed}))
 	}
 	if odd := outliers(ends); odd != nil {
 		found = append(found, finding.Of(finding.ChainsOutlying{Chains: finding.Numbered(odd)}))

@@ -24,7 +24,7 @@ func chains(n, epochs int, step float64) MCMC {
 func TestStuckChains(t *testing.T) {
 	found := do(t, newJob(t, 2), chains(2, 20, 1000)).Findings
 	if got := sentences(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chains-diverged"}) ||
-		!strings.Contains(got, "Chains 0 and 1 are stuck: they accepted at most 0.00") {
+		!strings.Contains(got, "The run failed, as chains 0 and 1 are stuck: they accepted at most 0.00") {
 		t.Errorf("chains that cannot move: %q", got)
 	}
 	if found := do(t, newJob(t, 2), chains(2, 20, 1e-4)).Findings; !slices.Equal(kinds(found), []string{"chains-end", "chains-still"}) {
@@ -189,5 +189,43 @@ func TestChainsStart(t *testing.T) {
 	job = newJob(t, 2).provide(m)
 	if out := do(t, job, m); out.Posterior.Size() != 3 || !(away(out.Posterior, job.Init) <= 1e-6) {
 		t.Errorf("%d states, %v from the network", out.Posterior.Size(), away(out.Posterior, job.Init))
+	}
+}
+
+// A run fails where more than half of its chains did not leave their place in the second half, whether their moves were refused or led
+// nowhere. A chain that moves by few moves is stuck, and the run does not fail; nor does one whose chains make too few moves to tell.
+func TestChainsThatNeverMovedFail(t *testing.T) {
+	type chain struct{ acceptance, displacement float64 }
+	moving, slow, refused, still := chain{1, 1}, chain{0.05, 1}, chain{0, 0}, chain{1, 1e-5}
+	for _, c := range []struct {
+		chains []chain
+		failed bool
+	}{
+		{[]chain{refused, refused}, true}, {[]chain{still, still}, true}, {[]chain{refused, still, moving}, true},
+		{[]chain{refused, moving}, false}, {[]chain{still, moving}, false}, {[]chain{slow, slow}, false}, {[]chain{slow, refused}, false},
+	} {
+		m := chains(len(c.chains), 20, 0.1)
+		m.Move = mcmc.HMC{Steps: 1, Step: 0.1}
+		var trace []TraceLine
+		for i, chain := range c.chains {
+			for k := range 4 {
+				l := TraceLine{}
+				l.Island, l.K, l.Mutations, l.Progress, l.LogLikelihood = i, k+1, 3, float64(k+1)/4, -10
+				l.Acceptance, l.Displacement = numeral.Number(chain.acceptance), numeral.Number(chain.displacement)
+				trace = append(trace, l)
+			}
+		}
+		fails := func(trace []TraceLine) bool {
+			return slices.ContainsFunc(m.Sampling().chainFindings(trace), finding.Finding.Failure)
+		}
+		if got := fails(trace); got != c.failed {
+			t.Errorf("chains of acceptance and displacement %v: failed %v, want %v", c.chains, got, c.failed)
+		}
+		for i := range trace { // four moves in the second half of a chain
+			trace[i].Mutations = 2
+		}
+		if fails(trace) {
+			t.Errorf("chains of acceptance and displacement %v fail by four moves each", c.chains)
+		}
 	}
 }

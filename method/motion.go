@@ -15,6 +15,7 @@ import (
 // is no answer: many moves of which few are accepted may carry particles far, and moves that are all accepted may lead nowhere.
 const (
 	stillBelow      = 0.1  // displacement a resampling, in spreads of the particles, below which an island stands still
+	fewestMoves     = 5    // of a second half, from which on a chain that did not leave its place is no chance
 	chainStillBelow = 1e-3 // displacement of the second half, in lengths of the parameter vector, below which a chain stands still
 )
 
@@ -26,7 +27,8 @@ type motion struct {
 	copies int       // of them, those that began with copies of one particle
 	first  TraceLine // of them, the one at the lowest power of the likelihood
 	staged bool      // each such stage counts: the path is one of temperatures
-	failed bool      // most stages are stuck
+	frozen bool      // some of the chains that are stuck did not leave their place at all
+	failed bool      // most stages are stuck, or most chains did not leave their place at all
 }
 
 // unmoved reports whether there are particles that did not move.
@@ -36,6 +38,7 @@ func (m motion) unmoved() bool { return m.stuck != nil || m.still != nil || m.st
 // are many and have few moves, the last ones tell.
 func (s *Sampling) motion(trace []TraceLine) (m motion) {
 	islands := byIsland(trace)
+	unmoved := 0 // chains
 	for _, lines := range islands {
 		standsStill := islandStill
 		if s.Chains() {
@@ -46,17 +49,21 @@ func (s *Sampling) motion(trace []TraceLine) (m motion) {
 			stuck = m.stages(lines)
 		}
 		late, island := s.late(lines), lines[0].Island
+		frozen := s.Chains() && moves(late) >= fewestMoves && chainStill(lines)
+		if frozen {
+			unmoved++
+		}
 		refused := s.Move.Traits().Invariant() && !(acceptance(late) >= smc.StuckBelow) && (s.Chains() || !carried(late))
 		switch {
 		case refused && (s.Chains() || s.Path.Traits().Batches):
-			m.stuck = append(m.stuck, island)
+			m.stuck, m.frozen = append(m.stuck, island), m.frozen || frozen
 		case refused || 2*stuck > len(lines): // the stages say so
 		case standsStill(lines):
 			m.still = append(m.still, island)
 		}
 	}
 	m.staged = m.count > 0 && !s.Path.Traits().Batches
-	m.failed = 2*m.count > len(trace)
+	m.failed = 2*m.count > len(trace) || 2*unmoved > len(islands)
 	return m
 }
 
@@ -133,6 +140,14 @@ func secondHalf(lines []TraceLine) []TraceLine {
 		}
 	}
 	return nil
+}
+
+// moves counts the moves of lines.
+func moves(lines []TraceLine) (n int) {
+	for _, l := range lines {
+		n += l.Mutations
+	}
+	return n
 }
 
 // acceptance is the mean over the moves of lines; NaN if there are none.

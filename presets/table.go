@@ -14,6 +14,7 @@ type Table struct {
 	Size               string // rows and inputs
 	Kind               string // of the target, as a comment
 	Delimiter, Header  string // as they are given, or where they cannot be guessed; empty: guessed. Header has its comment
+	Test, Group        string // the file of the test part, and the column of groups; empty: none
 	Drop, Keep         string // columns, as lists of YAML
 	Missing, OneHot    string // columns, as a sentence lists them; empty: none
 	StandsFor          string // what stands for a missing value

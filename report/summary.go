@@ -20,6 +20,7 @@ const (
 	often     = 0.70
 	hardly    = 0.60 // AUROC below which a group is not detected
 	sure      = 0.9  // probability above which an answer counts as certain
+	mostNamed = 6    // classes that are named
 )
 
 // lead names data, network and method in one line.
@@ -45,32 +46,14 @@ func (v *view) summary() []topic {
 // learnt says which network learnt what from which data.
 func (v *view) learnt() topic {
 	t := topic{Title: "What was learnt?"}
-	what, target := "", ""
-	if s := v.run.Schema; s != nil && s.Named {
-		target = s.Target
-	}
-	switch {
-	case v.classes() && target != "":
-		what = fmt.Sprintf("to tell %d classes of %s apart", v.a.Test.Classes, target)
-	case v.classes():
-		what = fmt.Sprintf("to tell %d classes apart", v.a.Test.Classes)
-	case target != "":
-		what = "to predict " + target
-	default:
-		what = "to predict " + several(max(v.set.Outputs, 1), "number")
-	}
-	inputs := several(v.set.Features(), "number")
-	if s := v.set.Shape; len(s) == 3 {
-		inputs = fmt.Sprintf("pictures of %d × %d pixels", s[2], s[1])
-	}
 	network := v.run.Net.Size()
 	if v.run.Net.Partly() {
 		network += ","
 	}
 	if v.given() {
-		t.say("A network of %s was trained elsewhere %s from %s. It is evaluated as it is.", network, what, inputs)
+		t.say("A network of %s was trained elsewhere %s. An example has %s. The network is evaluated as it is.", network, v.task(), v.inputs())
 	} else {
-		t.say("A network of %s learnt %s from %s, on %s of %s.", network, what, inputs, several(v.a.Problem.Train.Len(), "example"), v.a.Problem.Name)
+		t.say("A network of %s learnt %s. Each of its %s, from %s, has %s.", network, v.task(), several(v.a.Problem.Train.Len(), "example"), v.a.Problem.Name, v.inputs())
 	}
 	if n := v.run.Posterior.Size(); n == 1 {
 		t.say("The result is one network.")
@@ -84,6 +67,62 @@ func (v *view) learnt() topic {
 		}
 	}
 	return t
+}
+
+// task says what the network learnt, in the infinitive.
+func (v *view) task() string {
+	of := ""
+	if s := v.run.Schema; s != nil && s.Named {
+		of = s.Target
+	}
+	switch n := 0; {
+	case v.classes():
+		if n = v.a.Test.Classes; of != "" {
+			of = " of " + of
+		}
+		if n <= mostNamed {
+			names := make([]string, n)
+			for c := range names {
+				names[c] = v.className(c)
+			}
+			return "to tell the classes " + numeral.List(names) + of + " apart"
+		}
+		return fmt.Sprintf("to tell the %s classes%s apart", count(n), of)
+	case of != "":
+		return "to predict " + of
+	}
+	return "to predict " + several(max(v.set.Outputs, 1), "number")
+}
+
+// inputs says what an example has: pictures, or how many numbers and words. Words, and values that may be missing, make several inputs of
+// the network.
+func (v *view) inputs() string {
+	if s := v.set.Shape; len(s) == 3 {
+		return fmt.Sprintf("a picture of %d × %d pixels", s[2], s[1])
+	}
+	s := v.run.Schema
+	if s == nil || s.Columns == nil {
+		return several(v.set.Features(), "number")
+	}
+	words := 0
+	for _, e := range s.Expand {
+		if e.Categories != nil {
+			words++
+		}
+	}
+	columns, inputs := len(s.Features()), len(s.InputNames())
+	var has []string
+	if columns > words {
+		has = append(has, several(columns-words, "number"))
+	}
+	if words > 0 {
+		has = append(has, several(words, "word"))
+	}
+	text := numeral.List(has)
+	if inputs != columns {
+		text += ", which make " + several(inputs, "input") + " of the network"
+	}
+	return text
 }
 
 // good says how well the posterior predicts, compared with trivial predictions.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
@@ -87,13 +88,22 @@ func TestSummary(t *testing.T) {
 		{"training examples", smc, func(f fixture) { f.a.Metrics.On = "train" }, "of 200 training examples correctly", "evaluated on the examples that it learnt from", ""},
 		{
 			"trained elsewhere", shape{single: true, n: 200}, func(f fixture) { f.a.Metrics.On = "train" },
-			"was trained elsewhere to tell 2 classes apart from 3 numbers. It is evaluated as it is. ",
+			"was trained elsewhere to tell the classes 0 and 1 apart. An example has 3 numbers. The network is evaluated as it is. ",
 			"not known here whether the network was trained on these examples", "learnt from",
 		},
-		{"a column", smc, func(f fixture) { f.run.Schema.Target, f.run.Schema.Named = "kind", true }, "learnt to tell 2 classes of kind apart", "", ""},
+		{"a column", smc, func(f fixture) { f.run.Schema.Target, f.run.Schema.Named = "kind", true }, "learnt to tell the classes 0 and 1 of kind apart. Each of its ", "", ""},
 		{"a column of numbers", shape{n: 200, outputs: 1}, func(f fixture) {
 			f.run.Schema.Target, f.run.Schema.Named = "price", true
-		}, "learnt to predict price from", "", ""},
+		}, "learnt to predict price. Each of its ", "", ""},
+		{"words", smc, func(f fixture) {
+			f.run.Schema.Columns, f.run.Schema.Target, f.run.Schema.Named = []string{"age", "colour", "kind"}, "kind", true
+			f.run.Schema.Names = []string{"no", "yes"}
+			f.run.Schema.Expand = []data.Expansion{{Column: "colour", Categories: []string{"blue", "red", "white"}}}
+		}, "learnt to tell the classes no and yes of kind apart. Each of its 200 examples, from ", "", ""},
+		{"inputs of words", smc, func(f fixture) {
+			f.run.Schema.Columns, f.run.Schema.Target, f.run.Schema.Named = []string{"age", "colour", "kind"}, "kind", true
+			f.run.Schema.Expand = []data.Expansion{{Column: "colour", Categories: []string{"blue", "red", "white"}}}
+		}, "has 1 number and 1 word, which make 4 inputs of the network.", "", ""},
 		{"guesses", smc, func(f fixture) { f.a.Losses.Posterior = slices.Repeat([]float64{.7}, 200) }, "", "The posterior hardly beats the class frequencies", ""},
 		{"better than a guess", smc, func(fixture) {}, "lower than that of the class frequencies of the training examples by ", "", "hardly beats"},
 		{"under-confident", smc, func(fixture) {}, "Its calibration error is ", "The posterior is under-confident (mean confidence ", "over-confident"},

@@ -32,6 +32,6 @@ func writeFilterReport(run *starling.FilterRun) (string, error) {
 	if err := pages.WriteFilterRun(&page, run); err != nil {
 		return "", err
 	}
-	path := filepath.Join(run.Dir, "report.html")
+	path := filepath.Join(run.Dir, reportFile)
 	return path, ckpt.WriteFile(path, page.Bytes())
 }

@@ -26,8 +26,8 @@ with all defaults; --set changes it.
 The run is saved there every ten seconds and when it is interrupted. --resume continues it after an interrupt or a crash.
 The result is the same, bit for bit, as that of a run that never stopped.
 
-If the particles did not move in most stages, the run has failed as a sampler. It is kept and complete, and
-fit ends with exit status 1, unless --allow-stuck.
+If the particles did not move in most stages, or most chains never moved in their second half, the run has failed. It is kept and
+complete, and fit ends with exit status 1, unless --allow-stuck.
 
 Exit status: 0 done, 1 the run failed, 2 wrong use or config, 3 bad data, 130 interrupted.
 
@@ -41,6 +41,8 @@ Parts that a config can name, each by its key:
 Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling fit mnist7
   starling fit flowers.csv --target species
+  starling fit spring.csv --target sales --test summer.csv
+  starling fit visits.csv --target cost --group patient
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
 		Args: cobra.ExactArgs(1),
@@ -52,7 +54,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags := cmd.Flags()
 	helpParts(cmd, fitParts)
 	f.flags(cmd, starling.Keys)
-	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles did not move in most stages")
+	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles, or most chains, did not move")
 	f.table.flags(cmd, "the file is a table: predict this `COLUMN` of it, with the config that starling new makes")
 	dataDir(cmd, &f.dataDir)
 	return cmd
@@ -79,7 +81,7 @@ func (f *fit) spec(name string) (starling.Spec, error) {
 	case isTable(name):
 		return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
 	case f.table.told():
-		return starling.Spec{}, wrongUse("--drop, --keep, --delimiter and --header are for a table with --target; a config has them as data.csv.drop, keep, delimiter and header")
+		return starling.Spec{}, wrongUse("--test, --group, --drop, --keep, --delimiter and --header are for a table with --target; a config has them as data.csv.test, group, drop, keep, delimiter and header")
 	}
 	return readSpec(name, f.set)
 }

@@ -30,9 +30,13 @@ Every line can be changed.
 The target is a class if it holds words, two whole numbers, or all whole numbers from 0 up to at most 29. Any other is a number.
 The delimiter and the header of a CSV are guessed, unless --delimiter and --header say them; then the config does, too.
 
+A tenth of the rows is held out to validate, and another tenth to test, unless --test names a file of them. Where rows belong together,
+such as the years of a country, name the column with --group: a score on some of them after training on others would be too good.
+
 starling fit FILE --target COLUMN does the same and trains at once; the config, with all defaults, is then in the run's folder.`,
 		Example: `  starling new flowers.csv --target species > flowers.yaml
-  starling fit flowers.yaml`,
+  starling fit flowers.yaml
+  starling new visits.csv --target cost --group patient > visits.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if t.target == "" {
@@ -58,6 +62,8 @@ starling fit FILE --target COLUMN does the same and trains at once; the config, 
 // tableToLearn holds the flags of commands that make the config of a table.
 type tableToLearn struct {
 	target     string
+	test       string // file of the test part
+	group      string // column of what stays together
 	drop, keep []string
 	form       csvForm
 }
@@ -65,17 +71,21 @@ type tableToLearn struct {
 // flags adds the flags.
 func (t *tableToLearn) flags(cmd *cobra.Command, target string) {
 	cmd.Flags().StringVar(&t.target, "target", "", target)
+	cmd.Flags().StringVar(&t.test, "test", "", "`FILE` of the same columns whose rows are the test part; without it a tenth of the table is")
+	cmd.Flags().StringVar(&t.group, "group", "", "`COLUMN` of the table whose rows of the same text stay in one part, such as those of a patient; it is no input")
 	columnsFlag(cmd, &t.drop, "drop", "`COLUMNS` of the table that are left out, whatever they hold: names, or numbers if there is no header")
 	columnsFlag(cmd, &t.keep, "keep", "`COLUMNS` of the table that are inputs although they count the rows")
 	t.form.flags(cmd, "the table, if it is a CSV")
 }
 
 // told reports whether a flag besides the target is given.
-func (t *tableToLearn) told() bool { return t.drop != nil || t.keep != nil || t.form.told() }
+func (t *tableToLearn) told() bool {
+	return t.test != "" || t.group != "" || t.drop != nil || t.keep != nil || t.form.told()
+}
 
 // given are the flags as they were given, for the command that continues a run.
 func (t *tableToLearn) given() []flagged {
-	all := []flagged{{"--target", t.target, t.target != ""}}
+	all := []flagged{{"--target", t.target, t.target != ""}, {"--test", t.test, t.test != ""}, {"--group", t.group, t.group != ""}}
 	for _, name := range t.drop {
 		all = append(all, flagged{"--drop", inList(name), true})
 	}
@@ -90,10 +100,12 @@ func (t *tableToLearn) config(name string) ([]byte, error) {
 	if isConfig(name) {
 		return nil, wrongUse("%s is a config, and --target names a column of a table: starling fit %s", name, quoted(name))
 	}
-	if !exists(name) {
-		return nil, wrongUse("there is no file %s", name)
+	for _, file := range []string{name, t.test} {
+		if file != "" && !exists(file) {
+			return nil, wrongUse("there is no file %s", file)
+		}
 	}
-	table := data.CSV{File: name, Target: t.target, Drop: t.drop, Keep: t.keep}
+	table := data.CSV{File: name, Target: t.target, Test: t.test, Group: t.group, Drop: t.drop, Keep: t.keep}
 	if err := t.form.tell(&table); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,8 @@ func newPredict() *cobra.Command {
 		safe       bool
 		meanLogits bool
 		threshold  string
+		quantiles  []float64
+		draws      int
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
@@ -40,6 +42,10 @@ are standardised as the run's were; columns of a CSV are found by their names, a
 With --threshold yes=0.2 the class, one of two, is yes where the probability of yes is at least 0.2, and else the other.
 With --key the text of a column is copied, so that predictions can be joined with other data.
 
+--quantiles takes other levels of the quantiles of a number, and --draws adds draws of each row's target from the posterior predictive
+distribution, draw_1 and so on: numbers, or names of classes. A draw is of one network for all rows, so sums of a column are draws of the sum.
+The run's seed and the number of the row decide the draws.
+
 With --in - it reads stdin, to its end, and with --out - it writes a CSV to stdout, and nothing else there.
 
 A file that is there already is replaced only if it holds predictions of starling's, told by its header, or with --force.
@@ -50,6 +56,7 @@ apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/iris --in new.csv --out predictions.csv --key id
   starling predict runs/churn --in new.csv --out out.csv --threshold yes=0.2
+  starling predict runs/rents --in new.csv --out predictions.csv --quantiles .1,.5,.9 --draws 200
   starling predict runs/digits --in images.npy --out probabilities.npy --json
   gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
@@ -92,6 +99,7 @@ apostrophe.`,
 			defer line.end()
 			predictor := run.Predictor(options)
 			predictor.Safe, predictor.MeanLogits, predictor.Key = safe, meanLogits, key
+			predictor.Quantiles, predictor.Draws, predictor.Seed = quantiles, draws, run.Spec.Seed
 			var noted []string
 			predictor.Note = func(text string) { noted = append(noted, text) }
 			if cmd.Flags().Changed("threshold") {
@@ -144,6 +152,9 @@ apostrophe.`,
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy, or - for a CSV on stdout")
 	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a table whose text is copied without the blanks around it, after the row: its name, or its number if there is no header")
 	decideByThreshold(cmd, &threshold)
+	cmd.Flags().Float64SliceVar(&quantiles, "quantiles", nil, "`LEVELS` of the quantiles of a number, above 0 and below 1; as in .1,.5,.9 (default .05,.5,.95)")
+	cmd.Flag("quantiles").DefValue = ""
+	cmd.Flags().IntVar(&draws, "draws", 0, "add so many draws (`N`) of each row's target from the posterior predictive distribution")
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)

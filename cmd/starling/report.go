@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -11,6 +15,7 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/method"
 	pages "github.com/starling-smc/starling/report"
 )
@@ -58,14 +63,75 @@ func (e *evaluation) page(cmd *cobra.Command, dir string, line *progress) (strin
 	return writeReport(run, a)
 }
 
+// reportFile is the name of the page in a run's folder.
+const reportFile = "report.html"
+
 // writeReport writes the page of a run into its folder, all of it or nothing, and returns its path.
 func writeReport(run *starling.Run, a *eval.Assessment) (string, error) {
 	var page bytes.Buffer
 	if err := pages.Write(&page, run, a); err != nil {
 		return "", err
 	}
-	path := filepath.Join(run.Dir, "report.html")
+	path := filepath.Join(run.Dir, reportFile)
 	return path, ckpt.WriteFile(path, page.Bytes())
+}
+
+// reported says whether a run's folder has the page that starling report writes.
+type reported struct {
+	State reportState `json:"state"`
+	Why   string      `json:"why,omitempty"`
+}
+
+type reportState string
+
+const (
+	reportOK      reportState = "ok"
+	reportDiffers reportState = "differs"
+	reportMissing reportState = "missing"
+	reportUnknown reportState = "unknown" // what starling report would write
+)
+
+// checkReport makes the page of a run that is done again, in memory, and compares it with the one in the folder. The error is that of an
+// interrupt.
+func checkReport(ctx context.Context, dir string, o starling.Options) (reported, error) {
+	path := filepath.Join(dir, reportFile)
+	has, err := regular.Read(path, math.MaxInt64)
+	if errors.Is(err, fs.ErrNotExist) {
+		return reported{reportMissing, "starling report " + quoted(dir) + " writes it"}, nil
+	}
+	var page bytes.Buffer
+	if err == nil {
+		err = renderAgain(ctx, &page, dir, o)
+	}
+	switch {
+	case stopped(ctx, err):
+		return reported{}, err
+	case err != nil:
+		return reported{reportUnknown, "it cannot be made again: " + err.Error()}, nil
+	case !bytes.Equal(page.Bytes(), has):
+		return reported{reportDiffers, "it was changed, or another version wrote it: starling report " + quoted(dir) + " writes it again"}, nil
+	}
+	return reported{reportOK, "as starling report writes it"}, nil
+}
+
+// renderAgain writes the page of a run, of either kind.
+func renderAgain(ctx context.Context, page *bytes.Buffer, dir string, o starling.Options) error {
+	if starling.IsFilterRun(dir) {
+		run, err := starling.OpenFilterRun(dir)
+		if err != nil {
+			return err
+		}
+		return pages.WriteFilterRun(page, run)
+	}
+	run, err := openRun(dir)
+	if err != nil {
+		return err
+	}
+	a, err := run.Evaluate(ctx, starling.On{}, o)
+	if err != nil {
+		return err
+	}
+	return pages.Write(page, run, a)
 }
 
 // showPage writes the page of a run that fit has just finished. If that fails, the run is kept all the same.

@@ -36,7 +36,7 @@ state of a model through scans of measurements, such as targets in clutter.`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newNew(), newFit(), newSweep(), newFilter(), newEvaluate(), newPredict(), newReport(), newVerify(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
+	root.AddCommand(newNew(), newFit(), newSweep(), newFilter(), newEvaluate(), newPredict(), newReport(), newSplit(), newVerify(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
 	explainArgs(root)
 	wrapHelp(root)
 	return root
@@ -70,6 +70,8 @@ func flagError(err error) error {
 		return err
 	case strings.HasPrefix(function, "ParseBool"):
 		return errors.New(text + ": want true or false")
+	case strings.HasPrefix(function, "ParseFloat"):
+		return errors.New(text + ": want numbers with commas between them, as in .1,.5,.9")
 	}
 	return errors.New(text + ": want a whole number")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,9 +30,14 @@ The runs are beside one another in one folder, runs/NAME-sweep, each in a folder
 compares them. --resume goes on with a sweep that was stopped: runs that are done are read back. It also takes more values. A run that
 fails is told, and left out of the choice.
 
+With --folds K each combination is judged by K runs. The rows that are not for the test are divided into K folds; each run validates on one
+of them and trains on the others. So every such row is validated once, and the figure is the mean over all of them. In the end sweep names
+the starling fit that trains with the best values.
+
 Values are in YAML with commas between them; commas inside brackets and braces do not count.`,
 		Example: `  starling sweep mine.yaml --over 'prior={learned: {}},{normal: {variance: 1}}'
   starling sweep mine.yaml --over map.epochs=50,300 --over map.batch=8,64
+  starling sweep small.yaml --over 'prior={learned: {}},{normal: {variance: 1}}' --folds 5
   starling sweep smc.yaml --over model.layers.0.dense=8,32 --by log_evidence`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -44,6 +50,7 @@ Values are in YAML with commas between them; commas inside brackets and braces d
 	cmd.Flag("out").Usage = "folder `DIR` of the sweep, which must not exist yet, except with --resume"
 	cmd.Flag("resume").Usage = "go on with the sweep in --out, or in runs/NAME-sweep"
 	flags.StringArrayVar(&s.over, "over", nil, "try each of the values, `KEY=V1,V2`; repeatable, for every combination")
+	flags.IntVar(&s.folds, "folds", 0, "judge each combination by `K` runs, each of which validates on another of K folds of the rows")
 	flags.StringVar(&s.by, "by", starling.Criteria[0].Name, "choose by `FIGURE`: "+strings.Join(criteria(), " or "))
 	cmd.RegisterFlagCompletionFunc("over", completeKeys(starling.Keys))
 	cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(criteria(), cobra.ShellCompDirectiveNoFileComp))
@@ -63,22 +70,25 @@ type sweep struct {
 	kept
 	over    []string
 	by      string
+	folds   int // 0: each combination is a run
 	dataDir string
 
 	config    string // the argument
 	base      []byte // the config without the values that are tried: resolved, if it is one
 	criterion starling.Criterion
 	axes      []starling.Axis
-	points    []starling.Point
-	tried     []tried // of each point
+	points    []starling.Point   // the combinations
+	runs      [][]starling.Point // of each of them
+	tried     []tried            // likewise
 }
 
 // tried is what became of a point of a sweep.
 type tried struct {
-	dir    string
-	failed error               // why the run has no value; nil: it has one
+	dir    string              // of its first run
+	failed error               // why it has no value; nil: it has one
 	judged *starling.Judgement // nil: failed
-	result *starling.Result    // nil: the run did not end
+	result *starling.Result    // of its first run; nil: one of its runs did not end
+	told   int                 // the warnings of its runs
 }
 
 func (s *sweep) run(cmd *cobra.Command, args []string) error {
@@ -94,14 +104,12 @@ func (s *sweep) run(cmd *cobra.Command, args []string) error {
 	}
 	line := newProgress(s.quiet, s.json)
 	defer line.end()
+	done := 0
 	for i, p := range s.points {
-		if !s.quiet && !s.json {
-			line.say(fmt.Sprintf("run %d of %d: %s", i+1, len(s.points), p.Name))
-		}
-		one, err := s.try(cmd.Context(), p, line)
+		one, err := s.tryAll(cmd.Context(), i, &done, line)
 		if stopped(cmd.Context(), err) {
 			line.end()
-			return s.interrupted(i)
+			return s.interrupted(done)
 		}
 		if err != nil {
 			return err
@@ -165,7 +173,69 @@ func (s *sweep) grid() error {
 			return fmt.Errorf("run %s of the sweep: %w", p.Name, err)
 		}
 	}
+	return s.divide(text)
+}
+
+// divide makes the runs of each point: one, or one for each fold.
+func (s *sweep) divide(text []byte) error {
+	switch {
+	case s.folds == 0:
+		s.runs = slices.Collect(slices.Chunk(s.points, 1))
+		return nil
+	case s.folds < 2:
+		return wrongUse("--folds %d: want at least 2", s.folds)
+	case !s.criterion.Folds:
+		return wrongUse("--folds are for --by %s: a fold that does not train says nothing of the %s", starling.Criteria[0].Name, s.criterion.Title)
+	}
+	const folds, fold = "data.split.folds", "data.split.fold"
+	axis := starling.Axis{Key: fold}
+	for k := range s.folds {
+		axis.Values = append(axis.Values, strconv.Itoa(k+1))
+	}
+	sets := append(slices.Clip(s.set), fmt.Sprintf("%s=%d", folds, s.folds))
+	all, err := starling.Grid(s.config, text, sets, append(slices.Clip(s.axes), axis)...)
+	if err != nil {
+		return err
+	}
+	s.runs = slices.Collect(slices.Chunk(all, s.folds))
 	return nil
+}
+
+// tryAll makes the runs of a point, and judges them together. The first that has no value is the reason why the point has none. done counts
+// the runs of the sweep.
+func (s *sweep) tryAll(ctx context.Context, i int, done *int, line *progress) (tried, error) {
+	var first tried
+	var judged []*starling.Judgement
+	for k, p := range s.runs[i] {
+		if !s.quiet && !s.json {
+			line.say(fmt.Sprintf("run %d of %d: %s", i*len(s.runs[i])+k+1, len(s.points)*len(s.runs[i]), p.Name))
+		}
+		one, err := s.try(ctx, p, line)
+		if err != nil {
+			return one, err
+		}
+		*done++
+		if one.result != nil {
+			one.told = one.warnings()
+		}
+		if k == 0 {
+			first = one
+		} else {
+			first.told += one.told
+		}
+		if one.failed != nil {
+			if first.failed, first.judged = one.failed, nil; k > 0 {
+				first.failed = fmt.Errorf("fold %d: %w", k+1, one.failed)
+			}
+			*done = (i + 1) * len(s.runs[i]) // the others would change nothing
+			return first, nil
+		}
+		judged = append(judged, one.judged)
+	}
+	if s.folds > 0 {
+		first.judged = starling.Pool(judged)
+	}
+	return first, nil
 }
 
 // try makes the run of a point, or reads it back, and judges it. The error is that of an interrupt, or of a folder that is not this
@@ -198,10 +268,10 @@ func (s *sweep) try(ctx context.Context, p starling.Point, line *progress) (trie
 
 // interrupted says what was done, and how to go on.
 func (s *sweep) interrupted(done int) error {
-	more := []flagged{{"--by", s.by, s.by != starling.Criteria[0].Name}, {"--data-dir", s.dataDir, s.dataDir != os.Getenv("STARLING_DATA")}}
+	more := []flagged{{"--folds", strconv.Itoa(s.folds), s.folds > 0}, {"--by", s.by, s.by != starling.Criteria[0].Name}, {"--data-dir", s.dataDir, s.dataDir != os.Getenv("STARLING_DATA")}}
 	for _, over := range s.over {
 		more = append(more, flagged{"--over", over, true})
 	}
 	return interrupted{fmt.Sprintf("the sweep is saved in %s: %d of %d runs are done; to go on:\n  %s",
-		s.out, done, len(s.points), s.again("sweep", s.config, s.out, more...))}
+		s.out, done, len(s.points)*len(s.runs[0]), s.again("sweep", s.config, s.out, more...))}
 }

@@ -25,6 +25,7 @@ const sweepFile = "sweep.json"
 type swept struct {
 	Over   []string `json:"over"`   // keys of the settings that vary, in order
 	Config string   `json:"config"` // sweep.base
+	Folds  int      `json:"folds,omitempty"`
 }
 
 // open makes the sweep's folder: --out, or the first of runs/NAME, runs/NAME-2, … that does not exist; with --resume it may exist.
@@ -63,7 +64,7 @@ func (s *sweep) open(name string) error {
 
 // begin says in the folder what is varied.
 func (s *sweep) begin() error {
-	now := swept{Config: string(s.base)}
+	now := swept{Config: string(s.base), Folds: s.folds}
 	for _, a := range s.axes {
 		now.Over = append(now.Over, a.Key)
 	}
@@ -91,6 +92,9 @@ func (s *sweep) goesOn() error {
 	same := func(a starling.Axis, key string) bool { return a.Key == key }
 	if !slices.EqualFunc(s.axes, was.Over, same) {
 		return wrongUse("%s has a sweep over %s: name another --out", s.out, strings.Join(was.Over, " and "))
+	}
+	if was.Folds != s.folds {
+		return wrongUse("%s has a sweep of %d folds, not of %d: name another --out", s.out, was.Folds, s.folds)
 	}
 	if other := config.Differences([]byte(was.Config), s.base); len(other) > 0 {
 		d := other[0]

@@ -61,6 +61,9 @@ func (s *sweep) heading(c choice) *pages.Sweep {
 			numeral.Several(len(s.points), "run"), numeral.List(keys), s.criterion.Title),
 		Head: rows[0], Rows: rows[1:], Best: c.best,
 	}
+	if s.folds > 0 {
+		h.Lead += fmt.Sprintf(" Each is judged by %d runs, on as many folds, of which the comparison shows the first.", s.folds)
+	}
 	for _, n := range c.notes {
 		h.Text = append(h.Text, numeral.Capital(n)+".")
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/finding"
@@ -21,7 +22,7 @@ func (s *sweep) rows(c choice) [][]string {
 		one := s.tried[i]
 		row := []string{p.Name, "–", "–", "–", "left out"}
 		if one.result != nil {
-			row[3] = numeral.Count(one.warnings())
+			row[3] = numeral.Count(one.told)
 		}
 		if one.judged != nil {
 			row[1], row[4] = numeral.Fixed(one.judged.Value, 4), ""
@@ -49,7 +50,11 @@ func (s *sweep) show(w io.Writer, c choice) {
 		fmt.Fprintln(w, "written to "+c.page)
 	}
 	if c.best >= 0 {
-		fmt.Fprintln(w, "to use the best run:\n  "+s.use(c.best))
+		what := "to use the best run"
+		if s.folds > 0 {
+			what = "to train with the best values"
+		}
+		fmt.Fprintln(w, what+":\n  "+s.use(c.best))
 	}
 }
 
@@ -65,8 +70,15 @@ func (s *sweep) behind(i, best int) string {
 	return numeral.Fixed(by, 4) + " ± " + numeral.Fixed(se, 4)
 }
 
-// use is the command that predicts by a run.
+// use is the command that predicts by a run; of folds, that trains with its values.
 func (s *sweep) use(i int) string {
+	if s.folds > 0 {
+		words := []string{"starling fit", quoted(s.config)}
+		for _, set := range append(slices.Clip(s.set), s.points[i].Sets...) {
+			words = append(words, "--set", quoted(set))
+		}
+		return strings.Join(words, " ")
+	}
 	return "starling predict " + quoted(s.tried[i].dir) + " --in FILE --out predictions.csv"
 }
 
@@ -95,7 +107,7 @@ func (s *sweep) object(c choice) map[string]any {
 			r.Settings[a.Key] = p.Values[k]
 		}
 		if one.result != nil {
-			r.Warnings = one.warnings()
+			r.Warnings = one.told
 		}
 		if one.failed != nil {
 			r.LeftOut = one.failed.Error()
@@ -114,6 +126,9 @@ func (s *sweep) object(c choice) map[string]any {
 	out := map[string]any{"by": s.by, "folder": s.out, "runs": all, "best": nil, "notes": c.notes}
 	if c.best >= 0 {
 		out["best"] = s.points[c.best].Name
+	}
+	if s.folds > 0 {
+		out["folds"] = s.folds
 	}
 	if c.page != "" {
 		out["report"] = c.page
@@ -150,6 +165,9 @@ func (s *sweep) choose() (c choice) {
 func (s *sweep) chosen(best int) string {
 	j := s.tried[best].judged
 	by := fmt.Sprintf("the %s of %s", s.criterion.Title, examples(j.Examples, s.criterion))
+	if s.folds > 0 {
+		by += fmt.Sprintf(" in %d folds", s.folds)
+	}
 	return fmt.Sprintf("%s is the best by %s%s. No test example was used for the choice. As it is the best of several, its %s is too good: "+
 		"its scores on the test examples, or on others that it has not seen, tell what it is worth", s.points[best].Name, by, s.butAlike(best), s.criterion.Title)
 }

@@ -269,3 +269,36 @@ func (InitUnused) words() words {
 		cure: "take prior.anchor.s below 0.5, or leave model.init out", help: helpData,
 	}
 }
+
+// GroupsTogether says that the rows of a group stay in one part, and how many groups are in each; 0: the part has a file of its own.
+type GroupsTogether struct {
+	Column                string // that says which rows are a group
+	Train, Validate, Test int
+}
+
+func (f GroupsTogether) words() words {
+	parts := []string{plural(f.Train, "1 group trains", say("%v groups train", f.Train))}
+	if f.Validate > 0 {
+		parts = append(parts, plural(f.Validate, "1 validates", say("%v validate", f.Validate)))
+	}
+	if f.Test > 0 {
+		parts = append(parts, plural(f.Test, "1 is for the test", say("%v are for the test", f.Test)))
+	}
+	return words{look: note, says: "rows that agree in column " + f.Column + " are in one part: " + numeral.List(parts)}
+}
+
+// GroupsShared says that a file of another part has rows of groups that train.
+type GroupsShared struct {
+	Column, File string
+	Groups, Rows int
+}
+
+func (f GroupsShared) words() words {
+	return words{
+		look: warning | ofData,
+		says: say("%s of %s %s of groups that train (%s of column %s)", numeral.Several(f.Rows, "row"), f.File, plural(f.Rows, "is", "are"),
+			numeral.Several(f.Groups, "group"), f.Column),
+		means: "the scores on them are too good for new groups",
+		cure:  say("leave these rows out of %s, or leave data.csv.group out", f.File), help: helpData,
+	}
+}

@@ -18,7 +18,7 @@ var kinds = named(
 	ELBOUnsettled{}, SWAGSpread{}, SWAGNarrow{}, SWAGWide{}, SVGD{}, MeanField{}, ChosenByValidation{}, AsIs{}, Point{}, OneBatch{}, PriorOfDecay{},
 	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{},
 	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
-	WordColumns{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
+	WordColumns{}, GroupsTogether{}, GroupsShared{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
 	NoThreshold{}, FewForThreshold{}, OutsideRows{}, OtherUnits{}, NoRanges{}, ChannelsLast{}, InitUnused{},
 	FewDraws{}, LoneAncestor{}, FiltersApart{}, SmallFilters{}, ErrorsUnknown{}, ScansLeftOut{},
 )

@@ -25,16 +25,22 @@ type ChainStuck struct {
 	Acceptance float64
 	Step       string
 	Adapted    bool `kept:"size=adapted|written?"` // the config does not give the step size
+	Failed     bool `kept:"?"`                     // most chains of the run did not leave their place at all
 }
 
 func (f ChainStuck) words() words {
 	step := say("a smaller step (%s)", f.Step)
-	return words{
+	return failed(f.Failed, words{
 		look: warning, says: say(f.Chains.plural("chain %s is stuck", "chains %s are stuck"), f.Chains.Names),
 		means: say(f.Chains.plural("it accepted %.2f of its moves in the second half, so its states are not draws of the posterior",
 			"they accepted at most %.2f of their moves in the second half, so their states are not draws of the posterior"), f.Acceptance),
 		cure: "take " + either(f.Adapted, "a higher accept, as 0.9", step+unlessNeeded(f.Step, ", or leave the step out")), help: helpMoves,
-	}
+	})
+}
+
+func (f ChainStuck) allowed() Kind {
+	f.Failed = false
+	return f
 }
 
 // ChainsStill names chains whose moves in the second half led less far than Bound, a share of the chain's length |θ|.
@@ -42,15 +48,21 @@ type ChainsStill struct {
 	Chains Some
 	Bound  float64
 	Step   string
+	Failed bool `kept:"?"` // most chains of the run did not leave their place at all
 }
 
 func (f ChainsStill) words() words {
-	return words{
+	return failed(f.Failed, words{
 		look: warning, says: f.Chains.plural("chain ", "chains ") + f.Chains.Names + " stood still",
 		means: say(f.Chains.plural("the moves of the second half carried it by less than %.3f of its length, so its states are not draws of the posterior",
 			"the moves of the second half carried each by less than %.3f of its length, so their states are not draws of the posterior"), f.Bound),
 		cure: say("take a larger step (%s) or more epochs", f.Step), help: helpMoves,
-	}
+	})
+}
+
+func (f ChainsStill) allowed() Kind {
+	f.Failed = false
+	return f
 }
 
 // IslandsStuck names islands that accepted a smaller share than Bound of the moves of their last iterations, which did not carry the
@@ -141,8 +153,18 @@ func (f MovesStuck) words() words {
 }
 
 func (f SamplingFailed) words() words {
-	w := MovesStuck(f).words()
-	w.look, w.says, w.beside = warning|failure, "the run failed, as "+w.says, "not to be trusted: the particles did not move"
+	w := failed(true, MovesStuck(f).words())
+	w.beside = "not to be trusted: the particles did not move"
+	return w
+}
+
+func (f SamplingFailed) allowed() Kind { return MovesStuck(f) }
+
+// failed are the words of a finding that fails the run, if it does.
+func failed(is bool, w words) words {
+	if is {
+		w.look, w.says = w.look|failure, "the run failed, as "+w.says
+	}
 	return w
 }
 

@@ -13,6 +13,9 @@ import (
 // Kind is a struct of a finding, such as FewStates, which a run keeps as few-states.
 type Kind interface{ words() words }
 
+// failing is a Kind that may say that the run failed. What is allowed says the same, but not that.
+type failing interface{ allowed() Kind }
+
 // words say a finding, without a capital letter and a full stop, which are added. A warning has a cure and a help. A note may have a cure,
 // too: then it is one of the things to do first.
 type words struct {

@@ -53,6 +53,7 @@ const (
 	Hold      Purpose = 24 // measurements that a filter does not see, to judge its predictions
 	Restart   Purpose = 25 // seeds of runs that begin again from the prior
 	Pilot     Purpose = 26 // seed of the run that chooses the temperatures for others
+	Target    Purpose = 27 // targets drawn from a predictive distribution
 )
 
 // Key is the address of a stream.

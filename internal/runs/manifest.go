@@ -34,6 +34,7 @@ type Manifest struct {
 	Threads  int               `json:"threads"`        // used by the run's last process
 	Kernel   string            `json:"kernel"`         // the CPU kernels used
 	Data     map[string]string `json:"data"`           // checksum of each part of the data
+	From     string            `json:"from,omitempty"` // the way from the run's folder to the one that the names of its files are relative to; older runs have none
 	Init     string            `json:"init,omitempty"` // checksum of the file from which the work starts, if there is one
 	Started  time.Time         `json:"started"`
 	Finished time.Time         `json:"finished,omitzero"`

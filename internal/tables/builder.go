@@ -25,13 +25,14 @@ type extent struct {
 // tableBuilder appends records to a table and emits it when it is full.
 type tableBuilder struct {
 	extent
-	t      *Table
-	cells  *cells.Reader
-	wanted int // cells so far in columns that need a value in every row
-	target int // −1: none
-	key    int // −1: none
-	emit   func(*Table) error
-	done   bool // a table was emitted
+	t       *Table
+	cells   *cells.Reader
+	wanted  int  // cells so far in columns that need a value in every row
+	target  int  // −1: none
+	key     int  // −1: none
+	grouped bool // the key column says which rows belong together: none may lack a key
+	emit    func(*Table) error
+	done    bool // a table was emitted
 
 	dictionary *dictionary
 	words      []*words // of each column; nil: it holds numbers
@@ -76,6 +77,9 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	}
 	t.startsOn(line)
 	if b.key >= 0 {
+		if text := string(rec[b.key].Text); b.grouped && (text == "" || standsForMissing(text)) {
+			return fmt.Errorf("line %d, %s: the row has no group: write one, or remove the row", line, t.Title(b.key))
+		}
 		t.Keys = append(t.Keys, string(rec[b.key].Text))
 	}
 	for j, c := range rec {
@@ -186,11 +190,10 @@ func (b *tableBuilder) begin(o CSV) {
 // columns finds the target, and the columns that are left out.
 func (b *tableBuilder) columns(o CSV) (err error) {
 	t := b.t
-	if o.key != "" {
-		if b.key, err = t.Column(o.key); err != nil {
+	if t.Key = o.keyed(); t.Key != "" {
+		if b.key, err = t.Column(t.Key); err != nil {
 			return err
 		}
-		t.Key = o.key
 	}
 	if b.run = o.run; b.run != nil {
 		r, err := b.run.Find(t)
@@ -217,6 +220,12 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		if b.target, err = t.Column(o.Target); err != nil {
 			return err
 		}
+	}
+	if b.grouped = o.Group != ""; b.grouped {
+		if b.key == b.target {
+			return fmt.Errorf("%s is the target: it cannot say which rows belong together", t.Title(b.target))
+		}
+		t.leaveOut([]int{b.key})
 	}
 	for _, name := range o.Keep {
 		if t.named(name) == nil {

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,6 +42,10 @@ type CSV struct {
 	// two are the same; or whole numbers of which no two are the same, in the index that pandas writes (without a name, Unnamed: 0 or
 	// __index_level_0__). Such columns are otherwise left out of the examples.
 	Keep []string `yaml:"keep,omitempty"`
+	// Group is a column, named likewise, whose rows of the same text stay in one part: the training, validation and test parts are drawn from
+	// whole groups, such as the rows of one patient or country. They have about their shares of the rows, and of every class. The column
+	// is no input.
+	Group string `yaml:"group,omitempty"`
 	// Other says what a word is that no training row has in its column: error, or zeros, no category at all. Empty: error.
 	Other string `yaml:"other,omitempty"`
 	// Missing says what a missing value of an input is: refuse, an error, or indicator. With it, a number is the mean of the
@@ -88,6 +93,9 @@ func ForRun(o CSV, run Run, key string) CSV {
 	return o
 }
 
+// keyed is the column whose texts are kept; empty: none.
+func (o CSV) keyed() string { return cmp.Or(o.key, o.Group) }
+
 // The values of CSV.Other and CSV.Missing that are not the default.
 const (
 	OtherZeros       = "zeros"
@@ -114,6 +122,10 @@ func (o CSV) Check(f *config.Faults) {
 	for k, name := range o.Keep {
 		f.If(name == o.Target && name != "", fmt.Sprintf("keep.%d", k), "%s is the target: name columns that are inputs", name)
 		f.If(slices.Contains(o.Drop, name), fmt.Sprintf("keep.%d", k), "%s is to be dropped, too: name it in one of keep and drop", name)
+	}
+	f.If(o.Group == o.Target && o.Group != "", "group", "%s is the target: name a column of what belongs together", o.Group)
+	if k := slices.Index(o.Keep, o.Group); k >= 0 && o.Group != "" {
+		f.Add(fmt.Sprintf("keep.%d", k), "%s says which rows belong together, and is no input: leave it out", o.Group)
 	}
 	if o.Other != "" {
 		f.OneOf("other", o.Other, "error", OtherZeros)

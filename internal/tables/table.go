@@ -24,7 +24,8 @@ type Table struct {
 	// Names are, for each column that holds words in place of numbers, all its words in order: values are indices in them. They
 	// are nil for a column of numbers; Names is nil if all columns are.
 	Names [][]string
-	// Keys are the texts of the key column, one for each row, and Key is its name. Readers of files to predict alone set them.
+	// Keys are the texts of the key column, one for each row, and Key is its name. Readers of files to predict set them, and those of a table with
+	// groups (CSV.Group).
 	Key  string
 	Keys []string
 
@@ -51,12 +52,20 @@ type evenLines struct{ row, line, step int }
 func (t *Table) Rows() int { return len(t.Values) / t.Cols }
 
 // Line is the line of the file on which row i starts, from 1.
-func (t *Table) Line(i int) int {
-	k, found := slices.BinarySearchFunc(t.lines, i, func(e evenLines, row int) int { return e.row - row })
+func (t *Table) Line(i int) int { return lineOf(t.lines, i) }
+
+// Lines is Line without the table, whose memory is free then.
+func (t *Table) Lines() func(i int) int {
+	lines := t.lines
+	return func(i int) int { return lineOf(lines, i) }
+}
+
+func lineOf(lines []evenLines, i int) int {
+	k, found := slices.BinarySearchFunc(lines, i, func(e evenLines, row int) int { return e.row - row })
 	if !found {
 		k--
 	}
-	return t.lines[k].of(i)
+	return lines[k].of(i)
 }
 
 func (e evenLines) of(row int) int { return e.line + (row-e.row)*e.step }

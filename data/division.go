@@ -1,0 +1,63 @@
+package data
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/tables"
+)
+
+// Place says where an example stands in the data of a run, and in which part it is.
+type Place struct {
+	Row  int    `json:"row"`            // in the file, from 0
+	Line int    `json:"line,omitempty"` // of the text on which the row starts, from 1; 0: the file is no text
+	Part string `json:"part"`           // train, validate or test
+	File string `json:"file"`           // or the name of a known set
+}
+
+// Division lists the examples of the parts, by file, that of the training examples first, and then by row. An example that is in no part
+// is not among them.
+func (p *Problem) Division() (all []Place) {
+	order := map[string]int{}
+	for _, part := range []struct {
+		name string
+		set  *Set
+	}{{"train", p.Train}, {"validate", p.Validate}, {"test", p.Test}} {
+		if part.set == nil {
+			continue
+		}
+		file := cmp.Or(part.set.Source, p.Name)
+		if part.set.Source == "" && part.set.Rows == nil { // a part of its own of a known set
+			file += " " + part.name
+		}
+		name := strings.TrimSuffix(file, tables.AsCSV)
+		if _, seen := order[name]; !seen {
+			order[name] = len(order)
+		}
+		for i := range part.set.Len() {
+			at := Place{Row: i, Part: part.name, File: name}
+			if part.set.Rows != nil {
+				at.Row = int(part.set.Rows[i])
+			}
+			if line := p.lines[file]; line != nil {
+				at.Line = line(at.Row)
+			}
+			all = append(all, at)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Row, b.Row))
+	})
+	return all
+}
+
+// keepLines keeps the lines of the rows of tables that are texts.
+func (p *Problem) keepLines(all ...*Table) {
+	p.lines = map[string]func(int) int{}
+	for _, t := range all {
+		if t != nil && !strings.HasSuffix(t.Name, tables.AsCSV) {
+			p.lines[t.Name] = t.Lines()
+		}
+	}
+}
