@@ -57,6 +57,7 @@ type Detector struct {
 	ungrouped bool     // a point that stands otherwise
 	few       []string // the first different cells
 	first     string   // the first that is no plain number
+	room      [48]byte
 }
 
 // NewDetector returns a detector of a column. Told are the settings.
@@ -80,7 +81,7 @@ func (d *Detector) See(text []byte) {
 	if !d.cut {
 		return
 	}
-	w, ok := cut(text)
+	w, ok := cut(text, d.room[:])
 	switch {
 	case !ok || d.cells > 1 && (d.before != string(w.before) || d.after != string(w.after)):
 		d.cut = false

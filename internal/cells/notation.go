@@ -48,7 +48,8 @@ func (n *Notation) Number(b []byte) (float64, error) {
 	if err == nil && v != v || *n == (Notation{}) {
 		return v, err
 	}
-	w, ok := cut(b)
+	var room [48]byte
+	w, ok := cut(b, room[:])
 	if !ok || string(w.before) != n.Before || string(w.after) != n.After {
 		return 0, ErrText
 	}
@@ -109,8 +110,9 @@ type written struct {
 // longestBefore bounds the bytes of a text before a number: currencies are short.
 const longestBefore = 16
 
-// cut cuts a cell into a number and the texts around it; ok reports whether it looks like one in some form.
-func cut(b []byte) (w written, ok bool) {
+// cut cuts a cell into a number and the texts around it; ok reports whether it looks like one in some form. The core is in
+// room, as long as it fits.
+func cut(b, room []byte) (w written, ok bool) {
 	b = trimBlanks(b)
 	signs, open := 0, false
 	var before []byte
@@ -131,7 +133,7 @@ func cut(b []byte) (w written, ok bool) {
 		b = b[size:]
 	}
 	w.before = trimBlanks(before)
-	core, rest := takeCore(b)
+	core, rest := takeCore(b, room[:0])
 	if len(core) == 0 {
 		return w, false
 	}
@@ -159,7 +161,7 @@ func startsNumber(b []byte) bool {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // takeCore takes digits and the marks between them, and a decimal mark behind them. Blanks and apostrophes count where a digit follows.
-func takeCore(b []byte) (core, rest []byte) {
+func takeCore(b, core []byte) (_, rest []byte) {
 	for len(b) > 0 {
 		r, size := decode(b)
 		switch {
@@ -198,6 +200,14 @@ func takeExponent(core, b []byte) (exponent, rest []byte) {
 	return append(exponent, b[from:k]...), b[k:]
 }
 
+// cutAt cuts a text at the first of a byte.
+func cutAt(b []byte, mark byte) (before, after []byte, found bool) {
+	if k := bytes.IndexByte(b, mark); k >= 0 {
+		return b[:k], b[k+1:], true
+	}
+	return b, nil, false
+}
+
 // readable are the forms that read the number, as bits.
 func (w *written) readable() (mask uint8) {
 	for k, f := range forms {
@@ -210,7 +220,7 @@ func (w *written) readable() (mask uint8) {
 
 // reads reports whether digits and marks are a number in a form: at most one decimal mark, and thousands only between groups before it.
 func (f form) reads(core []byte) bool {
-	whole, fraction, _ := bytes.Cut(core, []byte{f.decimal})
+	whole, fraction, _ := cutAt(core, f.decimal)
 	if bytes.ContainsAny(fraction, ".,' ") || len(whole)+len(fraction) == 0 {
 		return false
 	}
@@ -223,17 +233,20 @@ func (f form) reads(core []byte) bool {
 // grouped reports whether digits stand in groups of three, the first of which may be shorter and does not begin with 0. Groups of two before
 // the last one, as in 12,34,567, are those of India.
 func grouped(whole []byte, mark byte) bool {
-	groups := bytes.Split(whole, []byte{mark})
-	first, last := groups[0], groups[len(groups)-1]
-	if len(first) == 0 || len(first) > 3 || first[0] == '0' || len(last) != 3 {
+	first, rest, _ := cutAt(whole, mark)
+	if len(first) == 0 || len(first) > 3 || first[0] == '0' || bytes.ContainsAny(first, ".,' ") {
 		return false
 	}
 	size := 3
-	if middle := groups[1 : len(groups)-1]; len(middle) > 0 && len(middle[0]) == 2 && mark == ',' && len(first) < 3 {
+	if mark == ',' && len(first) < 3 && bytes.IndexByte(rest, mark) == 2 {
 		size = 2
 	}
-	for k, g := range groups {
-		if k > 0 && k < len(groups)-1 && len(g) != size || bytes.ContainsAny(g, ".,' ") {
+	for more := true; more; {
+		var group []byte
+		if group, rest, more = cutAt(rest, mark); !more {
+			size = 3
+		}
+		if len(group) != size || bytes.ContainsAny(group, ".,' ") {
 			return false
 		}
 	}

@@ -40,6 +40,8 @@ type tableBuilder struct {
 
 	optional bool // the target may be missing
 	run      Run  // nil: none
+
+	survey *survey // of how numbers are written; nil: it is not to be found out
 }
 
 // makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
@@ -64,7 +66,7 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	if b.t.Rows() == b.rows {
 		full := b.t
 		next := *full
-		next.Values, next.lines, next.large, next.Keys = make([]float64, 0, len(full.Values)), nil, "", nil
+		next.Values, next.lines, next.Keys = make([]float64, 0, len(full.Values)), nil, nil
 		b.t, b.done = &next, true
 		if err := b.emit(full); err != nil {
 			return err
@@ -72,7 +74,11 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	}
 	t := b.t
 	if len(rec) != t.Cols {
-		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)", line, len(rec), t.Cols, t.Delimiter)
+		hint := ""
+		if startsComment(rec[0].Text) {
+			hint = ": is it a comment? Remove the line"
+		}
+		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)%s", line, len(rec), t.Cols, t.Delimiter, hint)
 	}
 	t.startsOn(line)
 	if b.key >= 0 {
@@ -110,30 +116,45 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 // few rows may take more memory than four times their text.
 const few = 2
 
-// number reads a cell of a column without words so far.
-func (b *tableBuilder) number(j int, c cells.Cell) (float64, error) {
-	v, err := cells.Number(c.Text)
+// number reads a cell of a column without words so far. A text for a missing value is neither a number nor a word.
+func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
+	n := b.t.Notation(j)
+	if n == nil {
+		v, err = cells.Number(c.Text)
+	} else {
+		v, err = n.Number(c.Text)
+	}
+	if err == nil {
+		if v == v && b.numbers != nil && b.numbers[j] == 0 {
+			b.numbers[j] = c.Line
+		}
+		if math.Abs(v) >= tellsApart {
+			b.t.sawLarge(j, c.Text)
+		}
+		return v, nil
+	}
 	switch {
-	case err != nil && j == b.target:
+	case isMissing(string(c.Text)):
+		return math.NaN(), nil
+	case b.survey != nil && !b.survey.done(j):
+		return 0, &unsurveyed{b.t, j}
+	case j == b.target && n == nil:
 		return 0, errNames
-	case err == cells.ErrText && b.numbers != nil && b.numbers[j] == 0:
+	case err != cells.ErrText:
+		return 0, err
+	case b.numbers != nil && b.numbers[j] == 0:
 		w := b.dictionary.of(j)
 		b.words[j] = w
 		w.lacks = b.done || len(b.t.Values) > j // the rows before have neither numbers nor words here
 		return w.number(c, b.keep != nil && b.keep[j])
-	case err == cells.ErrText:
-		e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: standsForMissing(string(c.Text))}
-		if b.numbers != nil {
-			e.Number = b.numbers[j]
-		}
-		return 0, e
-	case err == nil && v == v && b.numbers != nil && b.numbers[j] == 0:
-		b.numbers[j] = c.Line
+	case n != nil:
+		return 0, fmt.Errorf("%s is not written as the run's table writes the numbers of this column, with %v: write it so", cells.Quote(c.Text), n)
 	}
-	if j == b.target && math.Abs(v) >= tellsApart && b.t.large == "" {
-		b.t.large = cells.Clip(string(c.Text))
+	e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: standsForMissing(string(c.Text)), Hint: cells.Hint(c.Text), Digits: cells.OtherDigits(c.Text)}
+	if b.numbers != nil {
+		e.Number = b.numbers[j]
 	}
-	return v, err
+	return 0, e
 }
 
 // place completes an error about a cell.
@@ -172,10 +193,15 @@ func (b *tableBuilder) begin(o CSV) {
 	if b.dictionary.target && b.target >= 0 {
 		b.dictionary.of(b.target).labels = true
 	}
+	if o.run == nil {
+		for j := range t.coded(o.Categories) {
+			b.dictionary.of(j).codes = true
+		}
+	}
 	for j := range t.Cols {
 		if w := b.dictionary.columns[j]; w != nil && w.all != nil {
 			t.leaveOut([]int{j})
-			t.counts = append(t.counts, j)
+			t.differ = append(t.differ, j)
 		} else {
 			b.words[j] = w
 		}
@@ -209,8 +235,9 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 			}
 		}
 		for j, categories := range r.Categories {
-			b.dictionary.take(j, categories, r.Zeros)
+			b.dictionary.take(j, categories, r.Zeros, r.Codes[j])
 		}
+		t.Written = r.Written
 		return nil
 	}
 	if o.Target != "" {
@@ -218,11 +245,15 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 			return err
 		}
 	}
-	for _, name := range o.Keep {
+	for _, name := range slices.Concat(o.Keep, o.Categories) {
 		if t.named(name) == nil {
 			return &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
 		}
 	}
+	for _, name := range o.dates {
+		t.dates = append(t.dates, t.named(name)...)
+	}
+	t.leaveOut(t.dates)
 	for _, name := range o.Drop {
 		columns := t.named(name)
 		switch {
