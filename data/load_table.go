@@ -17,7 +17,7 @@ import (
 func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
 	if s.CSV != nil {
-		columns.Missing, columns.Zeros = s.CSV.Missing == tables.MissingIndicator, s.CSV.Other == tables.OtherZeros
+		columns.Missing, columns.Zeros, columns.Codes = s.CSV.Missing == tables.MissingIndicator, s.CSV.Other == tables.OtherZeros, s.CSV.Categories
 	}
 	if s.Standardise != "none" {
 		columns.SD = 1
@@ -64,7 +64,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			return nil, s.withMend(t, err)
 		}
 		if s.CSV != nil {
-			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
+			p.Schema.Delimiter, p.Schema.Header, p.Schema.MissingTarget = own.Delimiter, own.Header, skipping(own)
 			if names := t.Numbered(own.Target, own.Keep); names != nil {
 				p.Noted = append(p.Noted, finding.Of(finding.RowNumbers{
 					Columns: finding.List(p.Schema.titles(names)), Drop: p.Schema.dropping(names), Keep: scalars(slices.Concat(own.Keep, names)),
@@ -72,17 +72,20 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			}
 		}
 	}
+	if t.Skipped > 0 && need.Schema == nil {
+		p.Noted = append(p.Noted, finding.Of(finding.RowsWithoutTarget{Rows: t.Skipped, File: p.Name}))
+	}
 	p.own = p.Schema.Classes
 	others := make([]*Table, len(parts))
 	for k, part := range parts {
 		if part.file == "" {
 			continue
 		}
-		if others[k], err = p.readTable(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
+		if others[k], err = p.readWithTargets(part.file); err == nil && need.Schema == nil {
 			err = p.admit(others[k])
 		}
 		if err != nil {
-			return nil, err
+			return nil, s.withMend(cmp.Or(others[k], t), err)
 		}
 		if columns.Missing && need.Schema == nil {
 			p.Schema.admitMissing(others[k], t.ProfileOf(kept))
@@ -201,6 +204,9 @@ func (s Settings) withMend(t *Table, err error) error {
 	if s.CSV != nil && s.CSV.Missing != tables.MissingIndicator && errors.As(err, &missing) && !missing.Infinite && t.ColumnName(missing.Column) != s.CSV.Target {
 		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
 	}
+	if s.CSV != nil && s.CSV.MissingTarget != tables.MissingSkip && errors.As(err, &missing) && !missing.Infinite && t.ColumnName(missing.Column) == s.CSV.Target {
+		err = fmt.Errorf("%w, or take data.csv.missing_target: skip (--missing-target skip)", err)
+	}
 	return err
 }
 
@@ -239,5 +245,31 @@ func load(o *CSV) (*Table, error) {
 		}
 		return nil, &tables.ColumnFault{Before: err.Error() + or + tables.LeaveOut, Setting: "drop", Column: cell.Name}
 	}
-	return t, tables.TooManyWords(err)
+	if err != nil {
+		return nil, tables.TooManyWords(err)
+	}
+	if o.MissingTarget == tables.MissingSkip {
+		err = skipWithoutTarget(t, o.Target)
+	}
+	return t, err
+}
+
+// skipping is the setting as a schema keeps it.
+func skipping(o CSV) string {
+	if o.MissingTarget == tables.MissingSkip {
+		return tables.MissingSkip
+	}
+	return ""
+}
+
+// skipWithoutTarget leaves out the rows of a table that have no target.
+func skipWithoutTarget(t *Table, target string) error {
+	j, err := t.Column(target)
+	if err != nil {
+		return err
+	}
+	if t.Skipped = t.SkipWithoutTarget(j, nil); t.Rows() == 0 {
+		return fmt.Errorf("%s: no row has a target: %s", t.Name, t.Title(j))
+	}
+	return nil
 }

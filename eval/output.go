@@ -67,6 +67,11 @@ func (p *Predictor) width() int {
 
 // header names the columns of a CSV. keys are none, or the name of the key column.
 func header(classes []string, outputs int, decided bool, keys ...string) []string {
+	return append(headerBefore(classes, outputs, decided, keys...), missing)
+}
+
+// headerBefore names the columns of a CSV without the one that counts missing inputs, which older versions did not write.
+func headerBefore(classes []string, outputs int, decided bool, keys ...string) []string {
 	names := append([]string{"row"}, keys...)
 	if len(classes) == 0 {
 		return append(names, columns(nil, outputs)...)
@@ -77,6 +82,9 @@ func header(classes []string, outputs int, decided bool, keys ...string) []strin
 	}
 	return names
 }
+
+// missing names the column with the number of inputs of a row that were missing and filled; empty for none.
+const missing = "missing"
 
 // decision names the columns of the numbers by which an input is declared out of distribution.
 var decision = []string{"energy", "foreign"}
@@ -105,8 +113,8 @@ func IsPredictions(beginning []byte) bool {
 			classes = append(classes, class)
 		}
 		outputs := max(1, len(rest)/len(columns(nil, 1)))
-		for _, want := range [][]string{header(classes, 1, false, keys...), header(classes, 1, true, keys...), header(nil, outputs, false, keys...)} {
-			if slices.Equal(names, want) {
+		for _, want := range [][]string{headerBefore(classes, 1, false, keys...), headerBefore(classes, 1, true, keys...), headerBefore(nil, outputs, false, keys...)} {
+			if slices.Equal(names, want) || slices.Equal(names, append(want, missing)) {
 				return true
 			}
 		}
@@ -149,7 +157,7 @@ func isArray(beginning []byte) bool {
 // may first show at Flush.
 type predictions struct {
 	*bufio.Writer
-	write func(values []float64, keys []string) error
+	write func(values []float64, keys []string, filled []int) error
 }
 
 // writer begins a file of predictions.
@@ -163,7 +171,7 @@ func (p *Predictor) writer(w io.Writer, rows int, out string) predictions {
 
 func isNPY(out string) bool { return strings.EqualFold(filepath.Ext(out), ".npy") }
 
-func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string) error {
+func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string, []int) error {
 	net := p.Posterior.Net
 	width := p.width()
 	shape, kept := []int{rows, width}, width
@@ -174,7 +182,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 		shape = []int{rows, k, width / k}
 	}
 	b.Write(arrayBegin(shape))
-	return func(values []float64, _ []string) error {
+	return func(values []float64, _ []string, _ []int) error {
 		for ; len(values) > 0; values = values[width:] {
 			for _, v := range values[:kept] {
 				if _, err := b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), math.Float64bits(v))); err != nil {
@@ -186,12 +194,12 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 	}
 }
 
-func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string) error {
+func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, []int) error {
 	width, said, n, row := p.width(), len(p.columns()), p.Posterior.Net.Classes(), 0
 	line := appendLine(nil, p.header())
 	_, err := b.Write(line)
-	return func(values []float64, keys []string) error {
-		for ; len(values) > 0 && err == nil; values = values[width:] {
+	return func(values []float64, keys []string, filled []int) error {
+		for i := 0; len(values) > 0 && err == nil; i, values = i+1, values[width:] {
 			line = strconv.AppendInt(line[:0], int64(row), 10)
 			if p.Key != "" {
 				line, keys = appendText(append(line, ','), p.safe(keys[0])), keys[1:]
@@ -207,6 +215,9 @@ func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string) error {
 			}
 			for _, v := range values[said:width] {
 				line = appendNumber(append(line, ','), v)
+			}
+			if line = append(line, ','); filled != nil && filled[i] > 0 {
+				line = strconv.AppendInt(line, int64(filled[i]), 10)
 			}
 			_, err = b.Write(append(line, '\n'))
 			row++

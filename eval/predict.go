@@ -29,6 +29,7 @@ type Predictor struct {
 	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
 	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
 	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
+	Complete   bool                 // a missing value of a table's input is an error; else it is filled as held-out rows of the run are
 	Note       func(text string)    // called for each way in which a file differs from the run's table (data.Table.Notes); nil: not called
 }
 
@@ -40,9 +41,10 @@ type Predictor struct {
 // names; empty where the network overflows and probabilities are NaN), a probability of each class, p_ and its name or, where classes
 // have no names, p_0 … p_{C−1}, the entropies entropy_total,
 // entropy_aleatoric and entropy_epistemic in nats, and abstain, which is always empty. With a Decision there are two more:
-// energy, and foreign, which is 1 where the row is declared OOD and else 0. NPY has the probabilities [n, C]. For a regression
+// energy, and foreign, which is 1 where the row is declared OOD and else 0. Missing, which follows, is the number of inputs of a table's row
+// that were missing and filled, empty for none. NPY has the probabilities [n, C]. For a regression
 // the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units, with several target values
-// these six of each, mean_0 and so on. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
+// these six of each, mean_0 and so on, and missing. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
 // that of an NPY has 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
@@ -82,10 +84,10 @@ func (p *Predictor) write(ctx context.Context, in string, source *inputs, to pre
 		progress = func(int, int) {}
 	}
 	progress(0, source.rows)
-	err = source.each(func(set *data.Set, keys []string) error {
+	err = source.each(func(set *data.Set, keys []string, filled []int) error {
 		values, err := p.predict(ctx, set)
 		if err == nil {
-			err = to.write(values, keys)
+			err = to.write(values, keys, filled)
 		}
 		done += set.Len()
 		progress(done, source.rows)

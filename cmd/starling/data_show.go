@@ -36,10 +36,10 @@ func newDataShow() *cobra.Command {
 format from the content. Missing values and NaN are counted; data.csv.missing says what fit makes of them.
 Names that a spreadsheet takes for formulas are warned of.
 
-The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
---target names may hold names of classes, and the columns that --drop names are ignored. With --words other columns may hold words,
-too, as fit takes them, and columns that count the rows are told, which fit leaves out. With --json all values are listed if there are
-at most 4,096, else a summary of them.
+The delimiter and the header of a CSV are guessed, unless they are given. Columns hold numbers or words, as fit takes them, and those
+are told that fit leaves out. Numbers may be written with currencies, units and marks between thousands: how is told. With
+--words=false every cell must be a number, nan, inf or empty, but in the column that --target names. The columns that --drop names are
+ignored. With --json all values are listed if there are at most 4,096, else a summary of them.
 
 If NAME is both a data set and a file, the data set is shown: write ./NAME for the file.`,
 		Example: `  starling data show mine.csv --target species --words
@@ -58,12 +58,19 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			out := cmd.OutOrStdout()
 			list := sets.List(dir)
 			if k := slices.IndexFunc(list, func(k sets.Known) bool { return k.Name == args[0] }); k >= 0 {
-				if o.Told() {
+				if o.Told() || cmd.Flags().Changed("words") {
 					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files", args[0])
 				}
 				return showSet(out, list[k], dir, jsonOut)
 			}
 			d, err := formats.Show(args[0], o)
+			var many *tables.ColumnFault
+			for errors.As(err, &many) && many.Setting == "drop" && len(o.Drop) < len(drop)+mostLeftOut {
+				writeNotes(os.Stderr, []string{fmt.Sprintf("Column %q has more than %s different words, and is not shown: fit asks for data.csv.drop.", many.Column, numeral.Count(tables.MaxCategories))})
+				o.Drop = append(o.Drop, many.Column)
+				many = nil
+				d, err = formats.Show(args[0], o)
+			}
 			var noCSV *formats.NotCSVError
 			var kind *tables.ColumnTypeError
 			if errors.As(err, &kind) {
@@ -84,10 +91,15 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 					or = ", or "
 				}
 				err = fmt.Errorf("%w%sleave the column out with %s", err, or, mend)
-				o.Words = true
-				if _, still := formats.Show(args[0], o); still == nil && !words {
-					writeNotes(os.Stderr, []string{"fit takes a column of words as categories: --words shows the table so."})
+				if !words {
+					o.Words = true
+					if _, still := formats.Show(args[0], o); still == nil {
+						writeNotes(os.Stderr, []string{"fit takes a column of words as categories: the table is shown so without --words=false."})
+					}
 				}
+			}
+			if told := ofNumbers(err); told != nil {
+				err = told
 			}
 			switch {
 			case errors.As(err, &noCSV):
@@ -110,12 +122,15 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 	}
 	cmd.Flags().StringVar(&target, "target", "", "`COLUMN` of a CSV that may hold names: its name, or its number if there is no header")
 	columnsFlag(cmd, &drop, "drop", "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
-	cmd.Flags().BoolVar(&words, "words", false, "columns of a CSV may hold words, as fit takes them; tell which columns count the rows")
+	cmd.Flags().BoolVar(&words, "words", true, "columns of a CSV may hold words, as fit takes them")
 	form.flags(cmd, "a CSV")
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
 	return cmd
 }
+
+// mostLeftOut is how many columns with too many words are left out of what is shown.
+const mostLeftOut = 20
 
 // formulas lists the names of columns and classes that spreadsheets take for formulas, in quotes, at most five of them.
 func formulas(t *formats.TableSummary) (names []string) {

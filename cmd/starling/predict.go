@@ -26,6 +26,7 @@ func newPredict() *cobra.Command {
 		force      bool
 		safe       bool
 		meanLogits bool
+		missing    string
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
@@ -35,6 +36,9 @@ their probabilities and entropies, and, where the run keeps a threshold, the ene
 foreign (out of distribution), 0 for another; for a regression mean, standard deviations and quantiles in the target's units. Inputs
 are standardised as the run's were; columns of a CSV are found by their names, and those that the run's table had not are ignored.
 With --key the text of a column is copied, so that predictions can be joined with other data.
+
+An input of a table that is missing is filled as in the run's own held-out rows: with the mean of the training rows, or with no
+category. The column missing says how many inputs of a row were filled. With --missing refuse such a row is an error.
 
 With --in - it reads stdin, to its end, and with --out - it writes a CSV to stdout, and nothing else there.
 
@@ -59,6 +63,8 @@ apostrophe.`,
 				return wrongUse("name the file to write: --out FILE, a .csv or .npy, or - for stdout")
 			case key == "" && cmd.Flags().Changed("key"):
 				return wrongUse("--key names no column: name one, or leave --key out; a column without a name needs one in the file")
+			case missing != "fill" && missing != "refuse":
+				return wrongUse("--missing %s: want fill or refuse", missing)
 			case out == pipe && jsonOut:
 				return wrongUse("--json and --out - both write to stdout: leave one of them out")
 			}
@@ -83,7 +89,7 @@ apostrophe.`,
 			line := newProgress(quiet, jsonOut)
 			defer line.end()
 			predictor := run.Predictor(options)
-			predictor.Safe, predictor.MeanLogits, predictor.Key = safe, meanLogits, key
+			predictor.Safe, predictor.MeanLogits, predictor.Key, predictor.Complete = safe, meanLogits, key, missing == "refuse"
 			var noted []string
 			predictor.Note = func(text string) { noted = append(noted, text) }
 			predictor.Progress = func(done, rows int) {
@@ -129,6 +135,7 @@ apostrophe.`,
 	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV (packed with gzip or not), Parquet, NPY or IDX, or - for stdin")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy, or - for a CSV on stdout")
 	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a table whose text is copied without the blanks around it, after the row: its name, or its number if there is no header")
+	cmd.Flags().StringVar(&missing, "missing", "fill", "what becomes of missing inputs of a table: `fill` or refuse")
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)

@@ -41,6 +41,8 @@ type tableBuilder struct {
 	optional bool // the target may be missing
 	run      Run  // nil: none
 
+	classes []string // of a run: the names of the target's
+
 	survey *survey // of how numbers are written; nil: it is not to be found out
 }
 
@@ -134,6 +136,8 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 		return v, nil
 	}
 	switch {
+	case j == b.target && slices.Contains(b.classes, string(c.Text)): // as - is, beside +
+		return 0, errNames
 	case isMissing(string(c.Text)):
 		return math.NaN(), nil
 	case b.survey != nil && !b.survey.done(j):
@@ -223,7 +227,7 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		if err != nil {
 			return err
 		}
-		b.target = r.Target
+		b.target, b.classes = r.Target, r.Classes
 		t.leaveOut(r.Left)
 		t.forRun = &forRun{byPlace: r.ByPlace, words: b.dictionary, constants: map[int]*oneValue{}}
 		for j, value := range r.Constants {

@@ -97,6 +97,7 @@ type Roles struct {
 	Codes      map[int]bool     // of these, those in which numbers are categories, too
 	Zeros      bool             // a word that is none of them is no category; else it is an error
 
+	Classes []string                // the names of the target's classes
 	Written map[int]*cells.Notation // how the numbers of features and target are written, where they are not plain
 }
 
@@ -116,7 +117,7 @@ const (
 
 // Told reports whether anything is set that a reader would otherwise guess.
 func (o CSV) Told() bool {
-	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0 || o.Words || o.told() != (cells.Told{}) || len(o.Categories) > 0
+	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0 || o.told() != (cells.Told{}) || len(o.Categories) > 0
 }
 
 // learns reports whether a table is read twice where that is needed: words and numbers that are not plain must be known before the first

@@ -65,7 +65,7 @@ func width(text []byte, delimiter string) int {
 }
 
 // labels reports whether the first record of a text names the columns although there are numbers among the names, as in country, 1960, 1961.
-// There is a word among them, and the numbers are years, or whole numbers that rise in equal steps. The rows below tell: a word stands above
+// There is a word among them, and the numbers are years, or three and more whole numbers that rise in equal steps. The rows below tell: a word stands above
 // numbers, or years stand above numbers that are none.
 func labels(head []byte, delimiter string) bool {
 	const look = 16
@@ -92,7 +92,7 @@ func labels(head []byte, delimiter string) bool {
 		}
 	}
 	years := allYears(numbers)
-	if len(words) == 0 || numbers == nil || !years && !(len(numbers) > 1 && inSteps(numbers)) {
+	if len(words) == 0 || numbers == nil || !years && !(len(numbers) > 2 && inSteps(numbers)) {
 		return false
 	}
 	above, seen, same := map[int]bool{}, 0, true // above: words above numbers alone

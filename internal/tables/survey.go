@@ -162,8 +162,13 @@ func ambiguous(t *Table, j int, example string, n, or cells.Notation, because st
 			return err
 		}
 		e.Readings[k] = strconv.FormatFloat(x, 'f', -1, 64)
-		if e.Settings[k] = `decimal: "."`; m.Decimal == "," {
+		switch {
+		case m.Thousands != "":
+			e.Settings[k] = fmt.Sprintf("thousands: %q", m.Thousands)
+		case m.Decimal == ",":
 			e.Settings[k] = `decimal: ","`
+		default:
+			e.Settings[k] = `decimal: "."`
 		}
 	}
 	return e

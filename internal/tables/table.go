@@ -31,6 +31,8 @@ type Table struct {
 	Key  string
 	Keys []string
 
+	Skipped int // rows that were left out because they have no target
+
 	profile *Profile // of all rows; nil: not asked for so far
 
 	forRun *forRun // of a table that was read for a run; nil: it was not
