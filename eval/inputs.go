@@ -61,13 +61,13 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 		return in, a.Close()
 	}
 	var last *data.Table
-	var filled finding.FilledValues
+	values, rows := 0, 0 // that were missing, and the rows that lacked them
 	err = formats.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
 		in.rows, last = in.rows+t.Rows(), t
 		_, missing, err := p.set(file, t)
 		for _, n := range missing {
-			if filled.Values += n; n > 0 {
-				filled.Rows++
+			if values += n; n > 0 {
+				rows++
 			}
 		}
 		if err == nil {
@@ -85,8 +85,8 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 		for _, note := range last.Notes(file, in.rows) {
 			p.Note(note.Words())
 		}
-		if filled.File = file; filled.Rows > 0 {
-			p.Note(finding.Of(filled).Words())
+		if rows > 0 {
+			p.Note(finding.Of(finding.FilledValues{Values: values, Rows: rows, File: file}).Words())
 		}
 	}
 	return in, nil

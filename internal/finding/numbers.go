@@ -31,8 +31,8 @@ type InexactNumbers struct {
 }
 
 func (f InexactNumbers) words() words {
-	return words{look: note | ofData, says: say("%s, as identifiers have: a float64 does not tell them apart, so %s left out (data.csv.keep: %s keeps %s)",
-		columns(f.Columns)+f.Columns.plural(" has", " have")+" whole numbers above 2⁵³", f.Columns.plural("it was", "they were"), f.Keep, f.Columns.plural("it", "them"))}
+	return words{look: note | ofData, says: say("%s whole numbers above 2⁵³, which are not exact, and %s left out (data.csv.keep: %s keeps %s)",
+		columns(f.Columns)+f.Columns.plural(" has", " have"), f.Columns.plural("was", "were"), f.Keep, f.Columns.plural("it", "them"))}
 }
 
 // RoundedNumbers names the columns of a table that are used although a float64 does not tell their whole numbers apart.
@@ -91,6 +91,6 @@ type FilledValues struct {
 }
 
 func (f FilledValues) words() words {
-	return words{look: note | ofData, says: say("%v missing %s in %v %s of %s %s filled with the training mean, or with no category: the column missing counts them (--missing refuse stops instead)",
+	return words{look: note | ofData, says: say("%v missing %s in %v %s of %s %s filled with training means or no category: the column missing counts them; --missing refuse stops",
 		f.Values, plural(f.Values, "value", "values"), f.Rows, plural(f.Rows, "row", "rows"), f.File, plural(f.Values, "was", "were"))}
 }

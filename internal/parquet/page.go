@@ -110,7 +110,7 @@ func (k *chunk) next() error {
 				return errDamaged
 			}
 			k.dictionary = &values{}
-			if err := k.dictionary.plain(k.c.kind, body, int(n)); err != nil {
+			if err := k.dictionary.plain(k.c, body, int(n)); err != nil {
 				return err
 			}
 		case format.DataPage, format.DataPageV2:
@@ -177,7 +177,7 @@ func (k *chunk) decode(encoding format.Encoding, body []byte, n int) (err error)
 	}
 	switch {
 	case encoding == format.Plain:
-		return v.plain(kind, body, n)
+		return v.plain(k.c, body, n)
 	case encoding == format.RLEDictionary || encoding == plainDictionary:
 		if k.dictionary == nil || len(body) == 0 || body[0] > 32 {
 			return errDamaged
@@ -236,7 +236,11 @@ func sized[T any](values []T, n int, err error) error {
 var widths = map[format.Type]int{format.Int32: 4, format.Int64: 8, format.Float: 4, format.Double: 8}
 
 // plain reads n values that stand one after another.
-func (v *values) plain(kind format.Type, body []byte, n int) error {
+func (v *values) plain(c *Column, body []byte, n int) error {
+	kind := c.kind
+	if kind == format.FixedLenByteArray {
+		return v.fixedLength(body, n, c.length)
+	}
 	if width := widths[kind]; width > 0 {
 		if len(body) < n*width {
 			return errDamaged
