@@ -63,6 +63,13 @@ func (n *Notation) Number(b []byte) (float64, error) {
 	return w.value(f, b)
 }
 
+// Learn takes the texts around the number in a cell as those of all numbers, if it has a number.
+func (n *Notation) Learn(b []byte) {
+	if w, ok := cut(b, nil); ok {
+		n.Before, n.After = string(w.before), string(w.after)
+	}
+}
+
 // String says what the numbers of a notation have, as in "a decimal comma, and points between thousands".
 func (n *Notation) String() string {
 	var parts []string

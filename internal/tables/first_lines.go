@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"strings"
 	"unicode"
 
 	"github.com/starling-smc/starling/internal/cells"
@@ -14,10 +13,8 @@ import (
 
 // separator returns the delimiter that the first line names, as Excel reads it, sep=; for example; empty: it names none.
 func separator(head []byte) string {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	line = bytes.Trim(bytes.TrimRight(line, "\r"), `"`)
-	if len(line) == 5 && strings.EqualFold(string(line[:4]), "sep=") && CheckDelimiter(string(line[4:])) == nil {
-		return string(line[4:])
+	if d := string(cells.Separator(head)); d != "\x00" && CheckDelimiter(d) == nil {
+		return d
 	}
 	return ""
 }
