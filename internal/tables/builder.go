@@ -39,6 +39,7 @@ type tableBuilder struct {
 	keep       []bool   // of columns of words: however many they are
 
 	optional bool // the target may be missing
+	first    int  // the line of a first record that was taken for a row, as nothing tells; 0: there is none
 	run      Run  // nil: none
 
 	classes []string // of a run: the names of the target's
@@ -169,7 +170,7 @@ func (b *tableBuilder) place(err error, j int, c cells.Cell) error {
 	case err == errNames:
 		return err
 	case errors.As(err, &cell):
-		cell.Name, cell.Column = t.ColumnName(j), t.Title(j)
+		cell.Name, cell.Column, cell.Header = t.ColumnName(j), t.Title(j), cell.Line > 0 && cell.Line == b.first
 		return cell
 	case err == errManyWords:
 		err = &manyWords{t.ColumnName(j)}

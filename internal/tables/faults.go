@@ -52,6 +52,7 @@ type CellError struct {
 	Number  int    // the line of a number in a column that could hold words instead; 0: none
 	Date    bool   // the text is a date
 	Digits  bool   // its digits are those of another script than 0 to 9
+	Header  bool   // it is in the first line, which was taken for a row
 	Hint    string // how it would be read in another notation
 }
 
@@ -66,6 +67,9 @@ func (e *CellError) Error() string {
 		hint = " but a date: write a number in its place, such as the days since the first one, the month or the weekday"
 	case e.Number > 0:
 		hint = fmt.Sprintf(", and line %d has one: a column holds either numbers or words, or is declared with data.csv.categories", e.Number)
+	}
+	if e.Header {
+		hint += " (if the first line names the columns: data.csv.header: true, or --header)"
 	}
 	return fmt.Sprintf("line %d, %s: %s is not a number%s%s", e.Line, e.Column, e.Text, e.Hint, hint)
 }

@@ -235,6 +235,9 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 		f.values = b.t.Values
 	}
 	if !named {
+		if f.o.Header == nil {
+			b.first = c.Start
+		}
 		if err := b.row(first, c.Start); err != nil {
 			return err
 		}
