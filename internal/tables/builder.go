@@ -12,9 +12,6 @@ import (
 // errNames says that the target column, read as numbers, turned out to hold names.
 var errNames = errors.New("the target column holds names")
 
-// tellsApart is 2⁵³: a float64 holds every integer below it, but not 2⁵³ + 1.
-const tellsApart = 1 << 53
-
 // extent says how much of a text becomes one table.
 type extent struct {
 	rows, values int // a table has no more, except that it may have one row of more values

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/starling-smc/starling/internal/cells"
 )
 
@@ -221,10 +219,6 @@ func (t *Table) coded(names []string) map[int]bool {
 	}
 	return columns
 }
-
-// Composed is a name in its composed form (Unicode's NFC), in which names are the same that look the same, however a program wrote their
-// accents.
-func Composed(name string) string { return norm.NFC.String(name) }
 
 // Text is the value of a row in column j as text.
 func (t *Table) Text(i, j int) string {
