@@ -41,6 +41,8 @@ type tableBuilder struct {
 
 	classes []string // of a run: the names of the target's
 
+	written []*cells.Notation // of each column; nil: all numbers are plain
+
 	survey *survey // of how numbers are written; nil: it is not to be found out
 }
 
@@ -118,8 +120,10 @@ const few = 2
 
 // number reads a cell of a column without words so far. A text for a missing value is neither a number nor a word.
 func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
-	n := b.t.Notation(j)
-	if n == nil {
+	var n *cells.Notation
+	if b.written == nil {
+		v, err = cells.Number(c.Text)
+	} else if n = b.written[j]; n == nil {
 		v, err = cells.Number(c.Text)
 	} else {
 		v, err = n.Number(c.Text)
@@ -209,6 +213,12 @@ func (b *tableBuilder) begin(o CSV) {
 		}
 	}
 	t.nameWords(b.dictionary)
+	for j, n := range t.Written {
+		if b.written == nil {
+			b.written = make([]*cells.Notation, t.Cols)
+		}
+		b.written[j] = n
+	}
 }
 
 // columns finds the target, and the columns that are left out.
