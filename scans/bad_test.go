@@ -190,7 +190,9 @@ func TestLongLine(t *testing.T) {
 
 // TestBadHeaders: what is wrong with a whole source is final.
 func TestBadHeaders(t *testing.T) {
-	columns := func(time string, measurement ...string) *Columns { return &Columns{Time: time, Measurement: measurement} }
+	columns := func(time string, measurement ...string) *Columns {
+		return &Columns{Time: time, Measurement: measurement}
+	}
 	for text, c := range map[string]struct {
 		o    Options
 		want string
