@@ -29,7 +29,9 @@ func TestEarlyNotices(t *testing.T) {
 		file             string
 		notices, comment []string
 	}{
-		"amounts": {table("a.csv", "x,price,y", func(i int) string { return fmt.Sprintf("%d,%d $,%d", i*i%37, i*i%29, i%4+1) }),
+		"amounts": {table("a.csv", "x,price,y", func(i int) string {
+			return fmt.Sprintf("%d,%d %s,%d", i*i%37, i*i%29, []string{"$", "$", "$", "€"}[i%4], i%4+1)
+		}),
 			[]string{"the words of column price are numbers with a sign or a unit. ", "y takes 4 whole numbers, which are predicted as amounts. If they are classes, set model.likelihood=categorical and model.layers.2.dense=4"},
 			[]string{"# drop: [price] ", "# a number. If it is a class: "}},
 		"words": {table("w.csv", "x,who,y", func(i int) string { return fmt.Sprintf("%d,n%d,%s", i*i%37, i*9/10, string(rune('a'+i%20))) }),

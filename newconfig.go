@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,12 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted),
 		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
 		StandsFor: standsFor(look), Empty: listed(look.Empty), Numbered: listed(look.Numbered), Unlike: listed(look.Unlike), Units: listed(look.Units),
+		Decimal: scalar(look.Numbers.Decimal), Thousands: scalar(look.Numbers.Thousands), Strip: scalar(cmp.Or(table.Units, look.Numbers.Units)), Written: phrases(look.Written),
+		Differ: list(look.Differ), Inexact: list(look.Inexact), Dates: listed(look.Dates), Categories: list(table.Categories), Codes: list(look.Codes),
+		Alike: phrases(look.Alike), Skip: skipped(table, look),
+	}
+	if table.Decimal != "" || table.Thousands != "" { // as they are given
+		t.Decimal, t.Thousands = scalar(table.Decimal), scalar(table.Thousands)
 	}
 	if doubtful := slices.Concat(look.Numbered, look.Unlike, look.Units); doubtful != nil {
 		t.Doubtful = list(slices.Concat(table.Drop, doubtful))
@@ -166,12 +173,34 @@ func slip(names []string) string {
 	return ""
 }
 
-// scalar writes a text as YAML; empty if nothing is given.
-func scalar(given string) string {
-	if given == "" {
+// scalar writes a setting as YAML; empty: it is not given.
+func scalar(text string) string {
+	if text == "" {
 		return ""
 	}
-	return config.Scalar(given)
+	return config.Scalar(text)
+}
+
+// skipped says how many rows without a target are left out; empty: that is not asked for.
+func skipped(table data.CSV, look *data.Look) string {
+	if table.MissingTarget != "skip" {
+		return ""
+	}
+	return numeral.Several(look.Skipped, "row") + " without a target"
+}
+
+// phrases lists phrases in a comment, the first few of them.
+func phrases(all []string) string {
+	const few = 5
+	if len(all) > few {
+		all = append(slices.Clone(all[:few]), "…")
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.Join(all, "; "))
 }
 
 // header writes whether there is a header, with a comment; empty: it is guessed. named: it cannot be guessed that there is one.

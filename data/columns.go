@@ -30,6 +30,13 @@ type Columns struct {
 	Missing bool
 	// Zeros says that a word which no training row has in its column is no category; without it, it is an error.
 	Zeros bool
+	// Codes are columns in which numbers are categories, by name, or without a header by number from 1.
+	Codes []string
+}
+
+// codes reports whether column j is one of them.
+func (c Columns) codes(t *Table, j int) bool {
+	return slices.ContainsFunc(c.Codes, func(name string) bool { return tables.Composed(name) == tables.Composed(t.ColumnName(j)) })
 }
 
 // Schema measures the training rows of a table: which columns are constant, and means and deviations, in float64
@@ -86,9 +93,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		switch {
 		case j == target:
 		case t.Left(j):
-			if s.LeftOut = append(s.LeftOut, s.Columns[j]); t.CountsRows(j) {
-				s.Counted = append(s.Counted, s.Columns[j])
-			}
+			s.leftOut(t, j)
 		case seen.Columns[j].Constant():
 			if s.Dropped = append(s.Dropped, s.Columns[j]); seen.Columns[j].Empty() {
 				s.Empty = append(s.Empty, s.Columns[j])
@@ -101,6 +106,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		default:
 			features = append(features, j)
 			if e := expansionOf(t, j, &seen.Columns[j]); e != nil {
+				e.Codes = c.codes(t, j)
 				s.Expand = append(s.Expand, *e)
 			}
 		}
@@ -110,11 +116,15 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	}
 	if features == nil {
 		none := t.Name + ": every column but the target is constant over the training rows or left out: there are no inputs"
+		if s.Differ != nil {
+			return nil, &tables.ColumnFault{Before: none + " (" + cells.Clip(s.titles(s.Differ[:1])[0]) + " holds words that all differ: to keep it, ", After: ")", Setting: "keep", Column: s.Differ[0]}
+		}
 		if s.Counted != nil {
 			return nil, &tables.ColumnFault{Before: none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", After: ")", Setting: "keep", Column: s.Counted[0]}
 		}
 		return nil, errors.New(none)
 	}
+	s.written(t, target, features)
 	if c.Zeros {
 		s.Other = tables.OtherZeros
 	}
@@ -148,6 +158,35 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		return s, s.fitTargets(t.Name, len(train), func(i int, dst []float64) { dst[0] = t.Values[int(train[i])*t.Cols+target] })
 	}
 	return s, unscaled(target, "both")
+}
+
+// leftOut notes that column j is left out, and why.
+func (s *Schema) leftOut(t *Table, j int) {
+	name := s.Columns[j]
+	s.LeftOut = append(s.LeftOut, name)
+	switch {
+	case t.CountsRows(j):
+		s.Counted = append(s.Counted, name)
+	case t.Differs(j):
+		s.Differ = append(s.Differ, name)
+	case t.Inexact(j):
+		s.Inexact = append(s.Inexact, name)
+	case t.DateIndex(j):
+		s.Dates = append(s.Dates, name)
+	}
+}
+
+// written notes how the numbers of features and target are written, and which columns that are not left out have whole numbers that a float64
+// does not tell apart.
+func (s *Schema) written(t *Table, target int, features []int) {
+	for j := range t.Cols {
+		if n := t.Notation(j); n != nil && (j == target || slices.Contains(features, j)) {
+			s.Written = append(s.Written, Written{s.Columns[j], *n})
+		}
+		if t.Large(j) != "" && !t.Left(j) && !(j == target && s.Classes > 0) {
+			s.Inexact = append(s.Inexact, s.Columns[j])
+		}
+	}
 }
 
 // expansionOf is what column j becomes, of which the training rows are seen; nil: it is one number. It may lack values where a row does that

@@ -18,6 +18,7 @@ import (
 type Expansion struct {
 	Column     string   `json:"column"`
 	Categories []string `json:"categories,omitempty"` // the words of the training rows, in order; nil: the column holds numbers
+	Codes      bool     `json:"codes,omitempty"`      // numbers are categories, too, as the config says
 	// Missing says that a cell may be missing: a number is then Mean, the mean of the training rows that have one, and a word is no
 	// category. Indicator says that there is an input for it; there is none if it would be the same in all training rows.
 	Missing   bool    `json:"missing,omitempty"`
@@ -90,7 +91,7 @@ func (e *Expansion) text(x []float64, number func(k int) string) string {
 // check returns the first inconsistency of an expansion that came from a file.
 func (e *Expansion) check() error {
 	for k, c := range e.Categories {
-		if v, err := cells.Number([]byte(c)); err == nil || k > 0 && c <= e.Categories[k-1] {
+		if v, err := cells.Number([]byte(c)); err == nil && !e.Codes || k > 0 && c <= e.Categories[k-1] {
 			return fmt.Errorf("column %q: category %q: want words in order, not numbers (%v)", e.Column, c, v)
 		}
 	}

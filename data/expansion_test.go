@@ -194,7 +194,7 @@ func TestCategoriesOfTrainingRows(t *testing.T) {
 		"a,b\nred,1\n7,2\n":       `g: line 3, column 1 (a): "7" is a number, where the run's table has words: "blue", "red"`,
 		"a,b\nred,1\nblue,two\n":  `g: line 3, column 2 (b): "two" is not a number`,
 		"a,b\nred,1\n,2\n":        "g: line 3, column 1 (a): the value is missing",
-		"a,b\nred,1\n\"2,5\",2\n": `g: line 3, column 1 (a): "2,5" is not a number (the decimal mark is a point)`,
+		"a,b\nred,1\n\"2,5\",2\n": `g: line 3, column 1 (a): "2,5" is no category that the training rows have`,
 	} {
 		for _, o := range []CSV{strict.CSV(), strict.CSVToPredict("")} {
 			tab, err := DecodeCSV("g", []byte(text), o)
@@ -359,7 +359,7 @@ func TestExpansionsRefuse(t *testing.T) {
 		head + `"expand":[{"column":"a","indicator":true,"missing":true,"mean":1e999}]}`:                     "1e999",
 		head + `"expand":[{"column":"a","categories":["p","q"],"mising":true}]}`:                             `unknown key "mising": did you mean "missing"?`,
 		head + `"expand":[{"column":"a","categories":["p","q"]}],"other":"zero"}`:                            `other "zero": want zeros`,
-		head + `"expand":[{"column":"a","categories":["p","q"]}],"counted":["b"]}`:                           `column "b" counts the rows, and is not left out`,
+		head + `"expand":[{"column":"a","categories":["p","q"]}],"counted":["b"]}`:                           `column "b" counts the rows, has words that all differ or is an index of dates, and is not left out`,
 		head + `"expand":[{"column":"a","categories":["p","q","r"]}]}`:                                       "inputs of shape [3]",
 		head + `"expand":[{"column":"a","categories":["p","q"]}],"inputs":{"mean":[0,0],"sd":[1,1],"to":1}}`: "inputs: want 3",
 		`{"shape":[3],"expand":[{"column":"a","categories":["p","q"]}]}`:                                     "expansions without columns",

@@ -17,7 +17,7 @@ import (
 func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
 	if s.CSV != nil {
-		columns.Missing, columns.Zeros = s.CSV.Missing == tables.MissingIndicator, s.CSV.Other == tables.OtherZeros
+		columns.Missing, columns.Zeros, columns.Codes = s.CSV.Missing == tables.MissingIndicator, s.CSV.Other == tables.OtherZeros, s.CSV.Categories
 	}
 	if s.Standardise != "none" {
 		columns.SD = 1
@@ -70,7 +70,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			return nil, s.withMend(t, err)
 		}
 		if s.CSV != nil {
-			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
+			p.Schema.Delimiter, p.Schema.Header, p.Schema.MissingTarget = own.Delimiter, own.Header, skipping(own)
 			if names := t.Numbered(own.Target, own.Keep); names != nil {
 				p.Noted = append(p.Noted, finding.Of(finding.RowNumbers{
 					Columns: finding.List(p.Schema.titles(names)), Drop: p.Schema.dropping(names), Keep: scalars(slices.Concat(own.Keep, names)),
@@ -88,6 +88,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		}
 		p.Noted = append(p.Noted, finding.Of(n))
 	}
+	if t.Skipped > 0 && need.Schema == nil {
+		p.Noted = append(p.Noted, finding.Of(finding.RowsWithoutTarget{Rows: t.Skipped, File: p.Name}))
+	}
 	p.own = p.Schema.Classes
 	others := make([]*Table, len(parts))
 	for k, part := range parts {
@@ -98,7 +101,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			err = p.admit(others[k])
 		}
 		if err != nil {
-			return nil, err
+			return nil, s.withMend(cmp.Or(others[k], t), err)
 		}
 		if groups != nil && need.Schema == nil {
 			p.shareGroups(groups, kept, others[k])
@@ -221,6 +224,9 @@ func (s Settings) withMend(t *Table, err error) error {
 	if s.CSV != nil && s.CSV.Missing != tables.MissingIndicator && errors.As(err, &missing) && !missing.Infinite && t.ColumnName(missing.Column) != s.CSV.Target {
 		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
 	}
+	if s.CSV != nil && s.CSV.MissingTarget != tables.MissingSkip && errors.As(err, &missing) && !missing.Infinite && t.ColumnName(missing.Column) == s.CSV.Target {
+		err = fmt.Errorf("%w, or take data.csv.missing_target: skip (--missing-target skip)", err)
+	}
 	return err
 }
 
@@ -262,19 +268,45 @@ func load(o *CSV) (*Table, error) {
 		}
 		return nil, &tables.ColumnFault{Before: err.Error() + or + tables.LeaveOut, Setting: "drop", Column: cell.Name}
 	}
-	return t, tables.TooManyWords(err)
+	if err != nil {
+		return nil, tables.TooManyWords(err)
+	}
+	if o.MissingTarget == tables.MissingSkip {
+		err = skipWithoutTarget(t, o.Target)
+	}
+	return t, err
+}
+
+// skipping is the setting as a schema keeps it.
+func skipping(o CSV) string {
+	if o.MissingTarget == tables.MissingSkip {
+		return tables.MissingSkip
+	}
+	return ""
+}
+
+// skipWithoutTarget leaves out the rows of a table that have no target.
+func skipWithoutTarget(t *Table, target string) error {
+	j, err := t.Column(target)
+	if err != nil {
+		return err
+	}
+	if t.Skipped = t.SkipWithoutTarget(j, nil); t.Rows() == 0 {
+		return fmt.Errorf("%s: no row has a target: %s", t.Name, t.Title(j))
+	}
+	return nil
 }
 
 // readPart reads the file of another part, with the texts of the column of groups, if there are groups and the file has it.
 func (p *Problem) readPart(file, group string) (*Table, error) {
 	if group != "" {
-		t, err := p.readTable(file, tables.ForRun(p.Schema.CSV(), ofRun{p.Schema, false}, group))
+		t, err := p.readWithTargets(file, tables.ForRun(p.Schema.CSV(), ofRun{p.Schema, false}, group))
 		var column *tables.ColumnError
 		if !errors.As(err, &column) || column.Name != group {
 			return t, err
 		}
 	}
-	return p.readTable(file, p.Schema.CSV())
+	return p.readWithTargets(file, p.Schema.CSV())
 }
 
 // shareGroups notes that rows of a file are of groups that train.

@@ -31,6 +31,15 @@ type Look struct {
 	Numbered []string // columns that may number the rows
 	Unlike   []string // columns of words that are nearly all different
 	Units    []string // columns of words that are numbers with a sign or a unit
+
+	Numbers Numbers  // settings by which numbers are read as they were
+	Written []string // how the numbers of columns are written that are not plain, with their names
+	Differ  []string // columns of words that all differ, which are left out
+	Inexact []string // columns of whole numbers that a float64 does not tell apart, which are left out
+	Dates   []string // columns that are an index of dates, which are left out
+	Codes   []string // columns of a few whole numbers, which may be codes
+	Alike   []string // classes that differ only in letter case or blanks, and columns of such words
+	Skipped int      // rows without a target, which are left out
 }
 
 // LookAt reads the table, and the files of other parts that o names, and says what its target is and how many inputs a network has. The target is a class if it holds words, two
@@ -49,9 +58,9 @@ func LookAt(o CSV) (*Look, error) {
 	}
 	column := &t.Profile().Columns[target]
 	classes := column.Of != nil || column.Classes()
-	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true, Zeros: true}.Schema(t, t.All())
+	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true, Zeros: true, Codes: o.Categories}.Schema(t, t.All())
 	if err != nil {
-		return nil, err
+		return nil, Settings{CSV: &o}.withMend(t, err)
 	}
 	for _, file := range []string{o.Test, o.Validate} {
 		if err := s.admitFile(file, t, o); err != nil {
@@ -67,6 +76,13 @@ func LookAt(o CSV) (*Look, error) {
 		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.Words(target) != nil,
 		Few:     !classes && column.Few(),
 		Counted: s.Counted, Numbered: t.Numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
+	}
+	l.Numbers, l.Written, l.Differ, l.Inexact, l.Dates, l.Skipped = s.numbers(), s.ways(), s.Differ, s.inexact(true), s.Dates, t.Skipped
+	l.Alike = append(alike(s.Names), s.alikeWords()...)
+	for j, name := range s.Columns {
+		if n := t.Profile().Columns[j].Amounts(); j != target && n > 2 && n <= mostCodes && s.input(name) {
+			l.Codes = append(l.Codes, name)
+		}
 	}
 	for _, e := range s.Expand {
 		if e.Missing {
@@ -97,6 +113,9 @@ func (s *Schema) admitFile(file string, t *Table, o CSV) error {
 	_, err = s.Set("", other, nil, true)
 	return err
 }
+
+// mostCodes is the number of whole numbers up to which a column may hold codes.
+const mostCodes = 12
 
 // loadByName loads the table. If it seems to have no header but the first record has the target's name, that record is the header, and
 // named is true: a name in it is a number.

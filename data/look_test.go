@@ -208,7 +208,7 @@ func TestLookRefuses(t *testing.T) {
 		"dates":           {"y", "y", 20, func(i int) string { return "2024-05-0" + fmt.Sprint(i%3+1) }, `column 2 (y): the target holds dates such as "2024-05-01"`, ""},
 		"word in numbers": {"y", "y", 20, but(6, "x", func(i int) string { return fmt.Sprintf("%d.5", i) }), `line 8, column 2 (y): "x" is not a number, and other rows of the target have numbers`, ""},
 		"word in counts":  {"y", "y", 200, but(6, "x", func(i int) string { return fmt.Sprint(i % 60) }), `line 8, column 2 (y): "x" is not a number, and other rows`, ""},
-		"NA":              {"y", "y", 20, but(6, "NA", bit), `line 8, column 2 (y): "NA" stands for a missing value: fill it, remove the row, or write another word if it is a class`, ""},
+		"NA":              {"y", "y", 20, but(6, "NA", bit), `line 8, column 2 (y): the value is missing: fill it or remove the row, or take data.csv.missing_target: skip`, ""},
 		"many words":      {"y", "y", 160, func(i int) string { return fmt.Sprint("w", i/5+i%2) }, "column 2 (y): the target has 33 different words in 160 rows: want 5 rows of each on average", ""},
 		"minus":           {"y", "y", 20, but(6, "-", func(i int) string { return "ab"[i%2 : i%2+1] }), `line 8, column 2 (y): "-" stands for a missing value: `, ""},
 		"no column":       {"z", "y", 20, bit, `data.csv.target: `, ""},

@@ -48,6 +48,7 @@ func (p *Problem) Findings() (found []finding.Finding) {
 		found = append(found, finding.Of(finding.UnitWords{Columns: finding.List(p.Schema.titles(names)), Drop: p.Schema.dropping(names)}))
 	}
 	found = append(found, p.partsOutside()...)
+	found = append(found, p.Schema.alikeFindings()...)
 	if classes, examples := p.unseen(); classes != nil {
 		found = append(found, finding.Of(finding.UnseenClasses{Classes: finding.List(classes), Examples: examples}))
 	}
@@ -86,6 +87,7 @@ func (s *Schema) ColumnFindings() (found []finding.Finding) {
 	if len(s.Counted) > 0 {
 		found = append(found, finding.Of(finding.RowCounters{Columns: finding.List(s.titles(s.Counted)), Keep: scalars(s.Counted)}))
 	}
+	found = append(found, s.writtenFindings()...)
 	var words, told, untold []string
 	inputs := 0
 	for _, e := range s.Expand {
@@ -123,7 +125,9 @@ func (s *Schema) constants() (columns []string) {
 
 // dropping lists the columns that a config drops, and further ones, as a config does.
 func (s *Schema) dropping(columns []string) string {
-	dropped := slices.DeleteFunc(slices.Clone(s.LeftOut), func(c string) bool { return slices.Contains(s.Counted, c) })
+	dropped := slices.DeleteFunc(slices.Clone(s.LeftOut), func(c string) bool {
+		return slices.Contains(s.Counted, c) || slices.Contains(s.Differ, c) || slices.Contains(s.Inexact, c) || slices.Contains(s.Dates, c)
+	})
 	return scalars(append(dropped, columns...))
 }
 

@@ -53,7 +53,7 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	if array {
 		return nil, fieldError("", "%s holds inputs: the file of their labels is needed, too", name)
 	}
-	t, err := p.readTable(name, s.CSV()) // the schema has the better error for a missing target
+	t, err := p.readWithTargets(name, p.Schema.CSV()) // the schema has the better error for a missing target
 	if err == nil {
 		p.Test, err = s.Set("test", t, nil, true)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/formats"
 )
 
@@ -51,6 +52,25 @@ func (p *Problem) readInputs(name, file string) (*Set, error) {
 		return nil, err
 	}
 	return p.Schema.Set(name, t, nil, false)
+}
+
+// readWithTargets reads a table of examples with targets. Rows without one are left out and counted if the run does so.
+func (p *Problem) readWithTargets(file string, o CSV) (*Table, error) {
+	t, err := p.readTable(file, o)
+	if err != nil || p.Schema.MissingTarget == "" {
+		return t, err
+	}
+	r, err := p.Schema.find(t)
+	if err != nil || r.Target < 0 {
+		return t, nil // the set that is made of it has the error
+	}
+	if t.Skipped = t.SkipWithoutTarget(r.Target, p.Schema.Names); t.Skipped > 0 {
+		p.Noted = append(p.Noted, finding.Of(finding.RowsWithoutTarget{Rows: t.Skipped, File: file}))
+	}
+	if t.Rows() == 0 {
+		return nil, fmt.Errorf("%s: no row has a target", t.Name)
+	}
+	return t, nil
 }
 
 // readTable reads another table than that of the training examples, and notes how it differs from that one: once, also if it is the

@@ -20,39 +20,65 @@ import (
 // arrays, it must have as many columns as the arrays have features. Columns of words become the inputs of their Expansion. Errors name
 // file, line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
+	set, _, err := s.set(name, t, rows, targets, false)
+	return set, err
+}
+
+// ToPredict is Set of all rows of a table to predict, without targets. A missing value is filled as those of the run's own held-out rows are,
+// and where none of these lacks one, with the mean of the training rows, or with no category. filled has for each row the number of its
+// inputs that were filled; nil: none was. A run whose inputs are not standardised keeps no means: a number that is missing is then an error.
+func (s *Schema) ToPredict(name string, t *Table) (set *Set, filled []int, err error) {
+	return s.set(name, t, nil, false, true)
+}
+
+// Complete returns an error that names the line and the column if an input of a table is missing.
+func (s *Schema) Complete(t *Table) error {
 	r, err := s.find(t)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return t.Finite(r.Features, nil)
+}
+
+func (s *Schema) set(name string, t *Table, rows []int32, targets, fill bool) (_ *Set, filled []int, err error) {
+	r, err := s.find(t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	columns, target, expand := r.Features, r.Target, s.expansions()
 	used := columns
 	if targets {
 		if s.Columns == nil {
-			return nil, fmt.Errorf("%s: the run was trained on arrays: name arrays and their labels", t.Name)
+			return nil, nil, fmt.Errorf("%s: the run was trained on arrays: name arrays and their labels", t.Name)
 		}
 		if target < 0 {
-			return nil, fmt.Errorf("%s: lacks the target, column %q of the run", t.Name, s.Target)
+			return nil, nil, fmt.Errorf("%s: lacks the target, column %q of the run", t.Name, s.Target)
 		}
 		used = append(slices.Clone(columns), target)
 		if err := t.CompleteTarget(target, s.Classes > 0, s.Names); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for k, j := range used {
 		if isWords := j != target && expand != nil && expand[k] != nil && expand[k].Categories != nil; t.Words(j) != nil && !isWords && !(j == target && s.Classes > 0) {
-			return nil, &NamesError{File: t.Name, Column: t.Title(j), Example: append(t.Words(j), "")[0]}
+			return nil, nil, &NamesError{File: t.Name, Column: t.Title(j), Example: append(t.Words(j), "")[0]}
 		}
 	}
+	means := s.means(columns, expand, fill)
 	lacks := func(j int) bool {
 		k := slices.Index(columns, j)
-		return expand != nil && k >= 0 && expand[k] != nil && expand[k].Missing
+		return k >= 0 && (means != nil && means[k] == means[k] || expand != nil && expand[k] != nil && (expand[k].Missing || fill))
 	}
 	if err := t.Finite(used, lacks); err != nil {
 		var missing *tables.MissingError
 		if errors.As(err, &missing) && !missing.Infinite && missing.Column != target {
-			err = fmt.Errorf("%w, since no row of the run's table lacks a value there", err)
+			why := ", since no row of the run's table lacks a value there"
+			if fill {
+				why += " and the run keeps no mean of it (data.standardise)"
+			}
+			err = fmt.Errorf("%w%s", err, why)
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	set := &Set{Name: name, Shape: s.Shape, Source: t.Name, Rows: rows}
 	if rows == nil {
@@ -60,33 +86,41 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	}
 	numberings, err := s.numberings(t, rows, columns, expand)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	set.F32 = make([]float32, 0, len(rows)*s.Shape[0])
 	x, buffer := make([]float64, len(columns)), []float64(nil)
-	for _, i := range rows {
+	for row, i := range rows {
 		for k, j := range columns {
 			v := t.Values[int(i)*t.Cols+j]
+			if v != v && fill {
+				if filled == nil {
+					filled = make([]int, len(rows))
+				}
+				if filled[row]++; means[k] == means[k] {
+					v = means[k]
+				}
+			}
 			if numbers := numberings[k]; numbers != nil && v == v {
 				n := numbers[int(v)]
 				if n == len(expand[k].Categories) && s.Other != tables.OtherZeros {
-					return nil, fmt.Errorf("%s: line %d, %s: %w", t.Name, t.Line(int(i)), t.Title(j), s.unknown(t.Words(j)[int(v)], expand[k].Categories))
+					return nil, nil, fmt.Errorf("%s: line %d, %s: %w", t.Name, t.Line(int(i)), t.Title(j), s.unknown(t.Words(j)[int(v)], expand[k].Categories))
 				}
 				v = float64(n)
 			}
 			x[k] = v
 		}
 		if k := s.append(set, x, expand, &buffer); k >= 0 {
-			return nil, t.TooLarge(int(i), columns[k])
+			return nil, nil, t.TooLarge(int(i), columns[k])
 		}
 	}
 	switch {
 	case !targets:
-		return set, nil
+		return set, filled, nil
 	case s.Classes > 0:
 		set.Classes, set.Names = s.Classes, s.Names
 		set.Labels, err = s.labels(t, rows, target)
-		return set, err
+		return set, nil, err
 	}
 	set.Outputs, set.Values = 1, make([]float32, 0, len(rows))
 	y := make([]float64, 1)
@@ -96,11 +130,32 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 			s.Targets.row(y)
 		}
 		if !(math.Abs(y[0]) <= math.MaxFloat32) {
-			return nil, t.TooLarge(int(i), target)
+			return nil, nil, t.TooLarge(int(i), target)
 		}
 		set.Values = append(set.Values, float32(y[0]))
 	}
-	return set, nil
+	return set, nil, nil
+}
+
+// means are, with fill, what missing values of features become that are one number each, as no row of the run's table lacked them: the means of
+// the training rows. Those of other features are NaN: their Expansion says what becomes of them.
+func (s *Schema) means(columns []int, expand []*Expansion, fill bool) []float64 {
+	if !fill {
+		return nil
+	}
+	means, input := make([]float64, len(columns)), 0
+	for k := range columns {
+		means[k] = math.NaN()
+		switch {
+		case expand != nil && expand[k] != nil:
+			input += expand[k].width()
+			continue
+		case s.Inputs != nil:
+			means[k] = s.Inputs.Mean[input]
+		}
+		input++
+	}
+	return means
 }
 
 // find finds the columns of a table, and those to leave out, which the run's table had not.
@@ -114,6 +169,11 @@ func (s *Schema) find(t *Table) (tables.Roles, error) {
 	}
 	var extra, missing []string
 	for j, name := range t.Header {
+		if !known[name] {
+			if own := s.own(name); own != "" {
+				name = own
+			}
+		}
 		if slices.Contains(s.LeftOut, name) || slices.Contains(s.Dropped, name) {
 			s.leave(&r, j, name)
 			continue

@@ -26,6 +26,13 @@ type Schema struct {
 	Empty     []string          `json:"empty,omitempty"`    // of the dropped columns, those that have no value in any training row
 	LeftOut   []string          `json:"left_out,omitempty"` // columns that the config drops, and Counted: they may hold any text
 	Counted   []string          `json:"counted,omitempty"`  // columns that are left out because they count the rows
+	Differ    []string          `json:"differ,omitempty"`   // those that are because they hold words that all differ; before, they were Counted
+	Inexact   []string          `json:"inexact,omitempty"`  // columns of whole numbers that a float64 does not tell apart; they are left out unless they are kept
+	Dates     []string          `json:"dates,omitempty"`    // those that are left out because they are an index of dates
+
+	// Written says how the numbers of columns are written that are not plain decimal numbers.
+	Written       []Written `json:"written,omitempty"`
+	MissingTarget string    `json:"missing_target,omitempty"` // skip if rows without a target are left out; empty: they are an error
 
 	// Expand says which inputs columns become that are not one number each, in the order of the columns. Other is zeros if a word that is
 	// no category is all zeros; empty: it is an error.
@@ -47,6 +54,12 @@ type Schema struct {
 	// Ranges describe the inputs' numbers in the training rows: of each column of numbers in order, of each channel of images, or of each
 	// feature of arrays that have at most 512 of them, else of all their features together. Runs of older versions have none.
 	Ranges []Range `json:"ranges,omitempty"`
+}
+
+// Written says how the numbers of a column are written.
+type Written struct {
+	Column string `json:"column"`
+	cells.Notation
 }
 
 // NewSchema makes the schema of a known set of classes, whose inputs may be standardised.
@@ -153,10 +166,22 @@ func (s *Schema) checkExpand() error {
 			return fmt.Errorf("column %q is constant, and is not dropped", c)
 		}
 	}
-	for _, c := range s.Counted {
+	for _, c := range slices.Concat(s.Counted, s.Differ, s.Dates) {
 		if !slices.Contains(s.LeftOut, c) {
-			return fmt.Errorf("column %q counts the rows, and is not left out", c)
+			return fmt.Errorf("column %q counts the rows, has words that all differ or is an index of dates, and is not left out", c)
 		}
+	}
+	for i := range s.Written {
+		w := &s.Written[i]
+		if !slices.Contains(s.Columns, w.Column) {
+			return fmt.Errorf("how numbers of column %q are written, which is none of the run's", w.Column)
+		}
+		if err := w.Check(); err != nil {
+			return fmt.Errorf("column %q: %w", w.Column, err)
+		}
+	}
+	if s.MissingTarget != "" && s.MissingTarget != tables.MissingSkip {
+		return fmt.Errorf("missing_target %q: want %s", s.MissingTarget, tables.MissingSkip)
 	}
 	return nil
 }

@@ -181,6 +181,9 @@ func (s Settings) checkSplit(f *config.Faults) {
 	if s.Whole {
 		f.Conflict([]string{"split", "whole"}, "split divides the examples, and whole keeps them together: leave one of them out")
 	}
+	if s.CSV != nil && s.CSV.MissingTarget == "skip" && p.TestRows != "" {
+		f.Conflict([]string{"csv.missing_target", "split.test_rows"}, "missing_target: skip leaves rows out, and test_rows has their numbers: remove these rows from the file instead")
+	}
 	f.If(validate && p.Validate != 0, "split.validate", ownPart, "validation")
 	f.If(validate && p.Folds != 0, "split.folds", ownPart, "validation")
 	f.If(test && p.Test != 0, "split.test", ownPart, "test")

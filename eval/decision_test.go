@@ -98,7 +98,7 @@ func TestPredictDecides(t *testing.T) {
 		run.MeanLogits = meanLogits
 		table := predicted(t, run, in)
 		head := strings.Join(table[0], ",")
-		if head != "row,class,p_no,p_perhaps,p_yes,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,energy,foreign,outside" || !IsPredictions([]byte(head+"\n")) {
+		if head != "row,class,p_no,p_perhaps,p_yes,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,energy,foreign,missing,outside" || !IsPredictions([]byte(head+"\n")) {
 			t.Errorf("columns %s", head)
 		}
 		tau, foreign := float64(run.Decision.Threshold), 0

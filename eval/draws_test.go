@@ -44,7 +44,7 @@ func TestPredictQuantiles(t *testing.T) {
 	usual := predicted(t, p, in)
 	p.Quantiles = []float64{0.9, 0.5, 0.025, 0.1}
 	table := predicted(t, p, in)
-	if got := strings.Join(table[0], ","); got != "row,mean,sd_aleatoric,sd_epistemic,q90,q50,q02.5,q10" {
+	if got := strings.Join(table[0], ","); got != "row,mean,sd_aleatoric,sd_epistemic,q90,q50,q02.5,q10,missing,outside" {
 		t.Fatalf("columns %s", got)
 	}
 	cdf := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
@@ -74,14 +74,14 @@ func TestPredictDraws(t *testing.T) {
 	p := twoNormals(t, 1)
 	p.Draws = n
 	table := predicted(t, p, saved(t, "in.npy", npy(t, []int{2, 1}, 0, 3)))
-	if len(table[0]) != 7+n || table[0][7] != "draw_1" || table[0][6+n] != "draw_40000" {
+	if len(table[0]) != 9+n || table[0][9] != "draw_1" || table[0][8+n] != "draw_40000" {
 		t.Fatalf("%d columns", len(table[0]))
 	}
 	for r, row := range table[1:] {
 		// A share of n draws has an sd of √(q(1−q)/n) and is within 5.1 sd but for a chance of 3e-7; an error of 1.3 % of the draws would show.
 		for k, q := range []float64{0.05, 0.5, 0.95} {
 			limit, below := testkit.Number(t, row[4+k]), 0
-			for _, cell := range row[7:] {
+			for _, cell := range row[9:] {
 				if testkit.Number(t, cell) < limit {
 					below++
 				}
@@ -91,7 +91,7 @@ func TestPredictDraws(t *testing.T) {
 			}
 		}
 	}
-	if slices.Equal(table[1][7:], table[2][7:]) {
+	if slices.Equal(table[1][9:], table[2][9:]) {
 		t.Error("two rows have the same draws")
 	}
 
@@ -105,34 +105,34 @@ func TestPredictDraws(t *testing.T) {
 		t.Error("other threads give other draws")
 	}
 	for r := range 2 {
-		if !slices.Equal(long[1+r][:10], table[1+r][:10]) {
-			t.Errorf("row %d has other draws among more rows: %v, %v", r, long[1+r], table[1+r][:10])
+		if !slices.Equal(long[1+r][:12], table[1+r][:12]) {
+			t.Errorf("row %d has other draws among more rows: %v, %v", r, long[1+r], table[1+r][:12])
 		}
 	}
 	seen := map[string]bool{}
 	for _, row := range long[3:] {
-		seen[row[7]] = true
+		seen[row[9]] = true
 	}
 	if len(seen) != 1498 {
 		t.Errorf("of 1,498 equal rows %d have a first draw of their own", len(seen))
 	}
 	few.Seed = 8
-	if other := predicted(t, &few, saved(t, "in.npy", npy(t, []int{2, 1}, 0, 3))); other[1][7] == table[1][7] {
+	if other := predicted(t, &few, saved(t, "in.npy", npy(t, []int{2, 1}, 0, 3))); other[1][9] == table[1][9] {
 		t.Error("another seed gives the same draws")
 	}
 
 	both := twoNormals(t, 2)
 	both.Draws = 2000
 	row := predicted(t, both, saved(t, "in.npy", npy(t, []int{2, 1}, 6, -6)))
-	if row[0][13] != "draw_1_0" || row[0][14] != "draw_1_1" {
-		t.Fatalf("columns %v", row[0][:15])
+	if row[0][15] != "draw_1_0" || row[0][16] != "draw_1_1" {
+		t.Fatalf("columns %v", row[0][:17])
 	}
 	for d := range 2000 { // means of 148 and 52, with an sd of 8 or 2: the targets of a draw are on one side
-		a, b := testkit.Number(t, row[1][13+2*d]), testkit.Number(t, row[1][14+2*d])
+		a, b := testkit.Number(t, row[1][15+2*d]), testkit.Number(t, row[1][16+2*d])
 		if (a > 100) != (b > 100) {
 			t.Fatalf("draw %d: %v and %v are of two networks", d, a, b)
 		}
-		if c := testkit.Number(t, row[2][13+2*d]); (a > 100) == (c > 100) {
+		if c := testkit.Number(t, row[2][15+2*d]); (a > 100) == (c > 100) {
 			t.Fatalf("draw %d: %v and %v of the rows 0 and 1 are of two networks", d, a, c)
 		}
 	}

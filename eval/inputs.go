@@ -8,16 +8,18 @@ import (
 	"io"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/internal/tables"
 )
 
-// inputs are the rows of a file. each passes them to fn in blocks, as the network's inputs, with their keys, if there are any. A fault
+// inputs are the rows of a file. each passes them to fn in blocks, as the network's inputs, with their keys, if there are any, and the numbers
+// of inputs that were missing and filled; nil: none was. A fault
 // of the file is an *InputError; an error of fn is returned as it is.
 type inputs struct {
 	rows int
-	each func(fn func(set *data.Set, keys []string) error) error
+	each func(fn func(set *data.Set, keys []string, filled []int) error) error
 }
 
 // open opens a file of inputs whose predictions go to the file out; empty: to a CSV without a name. A CSV is read once in advance, so
@@ -38,11 +40,11 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 		scan = p.scanArray
 	}
 	in := &inputs{}
-	in.each = func(fn func(*data.Set, []string) error) error {
+	in.each = func(fn func(*data.Set, []string, []int) error) error {
 		var failed error
-		err := scan(file, func(set *data.Set, keys []string) error {
+		err := scan(file, func(set *data.Set, keys []string, filled []int) error {
 			if failed = ctx.Err(); failed == nil {
-				failed = fn(set, keys)
+				failed = fn(set, keys, filled)
 			}
 			return failed
 		})
@@ -60,9 +62,15 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 		return in, a.Close()
 	}
 	var last *data.Table
+	values, rows := 0, 0 // that were missing, and the rows that lacked them
 	err = formats.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
 		in.rows, last = in.rows+t.Rows(), t
-		_, err := p.Schema.Set(file, t, nil, false)
+		_, missing, err := p.set(file, t)
+		for _, n := range missing {
+			if values += n; n > 0 {
+				rows++
+			}
+		}
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -78,6 +86,9 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 		for _, note := range last.Notes(file, in.rows) {
 			p.Note(note.Words())
 		}
+		if rows > 0 {
+			p.Note(finding.Of(finding.FilledValues{Values: values, Rows: rows, File: file}).Words())
+		}
 	}
 	return in, nil
 }
@@ -91,17 +102,27 @@ func (p *Predictor) keyFault(err error) error {
 	return err
 }
 
-func (p *Predictor) scanTable(file string, fn func(*data.Set, []string) error) error {
+// set makes the inputs of a block of a table.
+func (p *Predictor) set(file string, t *data.Table) (set *data.Set, filled []int, err error) {
+	if p.Complete {
+		if err := p.Schema.Complete(t); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p.Schema.ToPredict(file, t)
+}
+
+func (p *Predictor) scanTable(file string, fn func(*data.Set, []string, []int) error) error {
 	return formats.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
-		set, err := p.Schema.Set(file, t, nil, false)
+		set, filled, err := p.set(file, t)
 		if err != nil {
 			return err
 		}
-		return fn(set, t.Keys)
+		return fn(set, t.Keys, filled)
 	})
 }
 
-func (p *Predictor) scanArray(file string, fn func(*data.Set, []string) error) error {
+func (p *Predictor) scanArray(file string, fn func(*data.Set, []string, []int) error) error {
 	a, err := formats.OpenArray(file)
 	if err != nil {
 		return err
@@ -119,7 +140,7 @@ func (p *Predictor) scanArray(file string, fn func(*data.Set, []string) error) e
 		if err != nil {
 			return err
 		}
-		if err := fn(set, nil); err != nil {
+		if err := fn(set, nil, nil); err != nil {
 			return err
 		}
 	}

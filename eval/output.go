@@ -76,17 +76,18 @@ func (p *Predictor) width() int {
 func header(classes []string, outputs int, decided bool, keys ...string) []string {
 	names := append([]string{"row"}, keys...)
 	if len(classes) == 0 {
-		return append(append(names, columns(nil, outputs)...), outsideColumn)
+		return slices.Concat(names, columns(nil, outputs), counted)
 	}
 	names = slices.Concat(names, []string{"class"}, columns(classes, outputs), []string{"abstain"})
 	if decided {
 		names = append(names, decision...)
 	}
-	return append(names, outsideColumn)
+	return append(names, counted...)
 }
 
-// outsideColumn names the column before the draws. Older versions did not write it.
-const outsideColumn = "outside"
+// counted names the columns of counts of a row's inputs, which stand before the draws: those that were missing and filled, and those that
+// lie outside the training rows. Older versions did not write them.
+var counted = []string{"missing", "outside"}
 
 // decision names the columns of the numbers by which an input is declared out of distribution.
 var decision = []string{"energy", "foreign"}
@@ -117,9 +118,9 @@ func IsPredictions(beginning []byte) bool {
 			}
 			classes = append(classes, class)
 		}
-		outputs := max(1, len(rest)/len(columns(nil, 1))) // outside is one more name, at most
+		outputs := max(1, len(rest)/len(columns(nil, 1))) // the counts are two more names, at most
 		for _, want := range [][]string{header(classes, 1, false, keys...), header(classes, 1, true, keys...), header(nil, outputs, false, keys...)} {
-			if slices.Equal(names, want) || slices.Equal(names, want[:len(want)-1]) { // of an older version
+			if slices.Equal(names, want) || slices.Equal(names, want[:len(want)-len(counted)]) { // of an older version
 				return true
 			}
 		}
@@ -163,7 +164,7 @@ func isArray(beginning []byte) bool {
 // may first show at Flush.
 type predictions struct {
 	*bufio.Writer
-	write func(values []float64, keys []string, outside []int32) error
+	write func(values []float64, keys []string, of counts) error
 }
 
 // writer begins a file of predictions.
@@ -177,7 +178,7 @@ func (p *Predictor) writer(w io.Writer, rows int, out string) predictions {
 
 func isNPY(out string) bool { return strings.EqualFold(filepath.Ext(out), ".npy") }
 
-func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string, []int32) error {
+func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string, counts) error {
 	net := p.Posterior.Net
 	width := p.width()
 	shape, kept := []int{rows, width}, width
@@ -188,7 +189,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 		shape = []int{rows, k, width / k}
 	}
 	b.Write(arrayBegin(shape))
-	return func(values []float64, _ []string, _ []int32) error {
+	return func(values []float64, _ []string, _ counts) error {
 		for ; len(values) > 0; values = values[width:] {
 			for _, v := range values[:kept] {
 				if _, err := b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), math.Float64bits(v))); err != nil {
@@ -200,12 +201,12 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 	}
 }
 
-func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, []int32) error {
+func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, counts) error {
 	width, said, drawn, n, row := p.width(), len(p.columns()), len(p.drawn()), p.Posterior.Net.Classes(), 0
 	line := appendLine(nil, p.header())
 	_, err := b.Write(line)
-	return func(values []float64, keys []string, outside []int32) error {
-		for ; len(values) > 0 && err == nil; values = values[width:] {
+	return func(values []float64, keys []string, of counts) error {
+		for i := 0; len(values) > 0 && err == nil; i, values = i+1, values[width:] {
 			line = strconv.AppendInt(line[:0], int64(row), 10)
 			if p.Key != "" {
 				line, keys = appendText(append(line, ','), p.safe(keys[0])), keys[1:]
@@ -222,13 +223,7 @@ func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, []int32)
 			for _, v := range values[said : width-drawn] {
 				line = appendNumber(append(line, ','), v)
 			}
-			line = append(line, ',')
-			if outside != nil {
-				if outside[0] > 0 {
-					line = strconv.AppendInt(line, int64(outside[0]), 10)
-				}
-				outside = outside[1:]
-			}
+			line = appendCount(appendCount(line, of.missing, i), of.outside, i)
 			for _, v := range values[width-drawn : width] {
 				if line = append(line, ','); n > 0 {
 					line = appendText(line, p.name(int(v)))
@@ -254,6 +249,20 @@ func (p *Predictor) header() []string {
 		names = slices.Insert(names, 1, p.safe(p.Key))
 	}
 	return append(names, p.drawn()...)
+}
+
+// counts are numbers of inputs of each row of a block; nil: there are none, or they are not known.
+type counts struct {
+	missing []int   // that were missing and filled
+	outside []int32 // that lie outside the training rows
+}
+
+// appendCount appends the cell of a count: empty for none.
+func appendCount[T int | int32](line []byte, of []T, row int) []byte {
+	if line = append(line, ','); of != nil && of[row] > 0 {
+		line = strconv.AppendInt(line, int64(of[row]), 10)
+	}
+	return line
 }
 
 // appendLine appends a line of texts.

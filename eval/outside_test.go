@@ -31,20 +31,20 @@ func TestPredictOutside(t *testing.T) {
 		switch i % 3 {
 		case 0:
 			in.WriteString("50,0.0005\n")
-			want = append(want, "0 ")
+			want = append(want, "0  ")
 		case 1:
 			in.WriteString("5000,0.0005\n")
-			want = append(want, "1 1")
+			want = append(want, "1  1")
 		case 2:
 			in.WriteString("-1,2000\n")
-			want = append(want, "1 2")
+			want = append(want, "1  2")
 		}
 	}
 	file := saved(t, "new.csv", in.String())
 	table := predicted(t, run, file)
 	for i, row := range table[1:] {
-		if got := strings.Join(row[len(row)-2:], " "); got != want[i] {
-			t.Fatalf("row %d: foreign and outside are %q, want %q", i, got, want[i])
+		if got := strings.Join(row[len(row)-3:], " "); got != want[i] {
+			t.Fatalf("row %d: foreign, missing and outside are %q, want %q", i, got, want[i])
 		}
 	}
 	if len(notes) != 1 || !strings.Contains(notes[0], `1,000 of 1,500 rows of `+file+` lie outside the training rows: "a" in 1,000 (−1 to 5,000; in training 49 to 51) and "b" in 500 (2,000; in training −0.0`) {
@@ -71,7 +71,7 @@ func TestPredictOutside(t *testing.T) {
 	// A run of an older version.
 	p.Schema.Ranges, notes = nil, nil
 	for i, row := range predicted(t, run, file)[1:] {
-		if row[len(row)-1] != "" || row[len(row)-2] != "0" || !slices.Equal(row[:len(row)-2], table[1+i][:len(row)-2]) {
+		if row[len(row)-1] != "" || row[len(row)-3] != "0" || !slices.Equal(row[:len(row)-3], table[1+i][:len(row)-3]) {
 			t.Fatalf("without ranges row %d is %q, was %q", i, row, table[1+i])
 		}
 	}

@@ -30,6 +30,7 @@ type Predictor struct {
 	Threshold  *Threshold           // decides the class between two; nil: the most probable one
 	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
 	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
+	Complete   bool                 // a missing value of a table's input is an error; else it is filled as held-out rows of the run are
 	Quantiles  []float64            // levels of a number's quantiles; nil: 0.05, 0.5 and 0.95
 	Draws      int                  // targets of each row drawn from the posterior predictive distribution, in a CSV; 0: none
 	Seed       uint64               // of the draws
@@ -47,8 +48,9 @@ type Predictor struct {
 // energy, and foreign, which is 1 where the row is declared OOD, by its energy or because an input lies outside, and else 0. NPY has the
 // probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units,
 // with several target values these six of each, mean_0 and so on. With Quantiles the columns of theirs, such as q10, stand in place of the
-// last three. The next column is outside, the number of inputs outside what the run was trained on (data.Outside): empty where there is
-// none, and for runs of older versions. Draws are the last columns, draw_1 and so on, of several target values draw_1_0 and so on: numbers
+// last three. Two columns follow: missing, the number of inputs of a table's row that were missing and filled, and outside, the number of
+// inputs outside what the run was trained on (data.Outside). Both are empty where there is none, and outside for runs of older versions.
+// Draws are the last columns, draw_1 and so on, of several target values draw_1_0 and so on: numbers
 // in the target's units, or names of classes. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
 // that of an NPY has 512 bytes.
 //
@@ -90,14 +92,14 @@ func (p *Predictor) write(ctx context.Context, in string, source *inputs, to pre
 	}
 	progress(0, source.rows)
 	outside := p.Schema.Outside()
-	err = source.each(func(set *data.Set, keys []string) error {
-		counts := outside.Add(set)
-		values, err := p.predict(ctx, set, counts)
+	err = source.each(func(set *data.Set, keys []string, filled []int) error {
+		of := counts{filled, outside.Add(set)}
+		values, err := p.predict(ctx, set, of.outside)
 		if err == nil {
 			values, err = p.draws(ctx, set, done, values)
 		}
 		if err == nil {
-			err = to.write(values, keys, counts)
+			err = to.write(values, keys, of)
 		}
 		done += set.Len()
 		progress(done, source.rows)

@@ -50,7 +50,7 @@ func TestPredictEqualsEvaluate(t *testing.T) {
 	if !slices.Equal(told, [][2]int{{0, 1500}, {1024, 1500}, {1500, 1500}}) {
 		t.Errorf("progress %v", told)
 	}
-	if got := strings.Join(table[0], ","); got != "row,class,p_no,p_perhaps,p_yes,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,outside" {
+	if got := strings.Join(table[0], ","); got != "row,class,p_no,p_perhaps,p_yes,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,missing,outside" {
 		t.Errorf("columns %s", got)
 	}
 	n := len(held[0])
@@ -113,7 +113,7 @@ func TestPredictColumns(t *testing.T) {
 			t.Errorf("%s: %d rows\n%s, want\n%s", name, rows, got, want)
 		}
 	}
-	if !strings.HasPrefix(want, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,outside\n0,") {
+	if !strings.HasPrefix(want, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,missing,outside\n0,") {
 		t.Errorf("predictions:\n%s", want)
 	}
 	// Without names, three values are all but the target, or the inputs and the target: which is not told.
@@ -124,7 +124,7 @@ func TestPredictColumns(t *testing.T) {
 	// As an array, too: float32 holds 50.5 and 49.75, and the others up to rounding.
 	in := saved(t, "in.npy", npy(t, []int{2, 2}, 50.5, 0.001, 49.75, -0.0005))
 	for i, row := range predicted(t, run, in)[1:] {
-		for k, cell := range strings.Split(strings.TrimSuffix(strings.Split(want, "\n")[1+i], ","), ",") {
+		for k, cell := range strings.Split(strings.TrimSuffix(strings.Split(want, "\n")[1+i], ",,"), ",") {
 			if a, b := testkit.Number(t, row[k]), testkit.Number(t, cell); !golden.Near(a, b, 1e-4, 0) {
 				t.Errorf("row %d, column %d of an array is %v, of a table %v", i, k, a, b)
 			}
@@ -187,7 +187,7 @@ func TestPredictUnits(t *testing.T) {
 		scaled.WriteString(line + "\n")
 	}
 	for i, row := range predicted(t, predictor(t, problem(t, scaled.String(), false, true), 1, nn.Gaussian{SD: nn.Learned}), in)[1:] {
-		for k := 1; k < len(row)-1; k++ {
+		for k := 1; k < len(row)-2; k++ {
 			if a, b := testkit.Number(t, row[k]), 1000*testkit.Number(t, table[1+i][k]); !golden.Near(a, b, 1e-3, 0) {
 				t.Errorf("row %d, %s: %v of a target a thousand times as large, %v", i, table[0][k], a, b)
 			}
@@ -224,11 +224,11 @@ func TestPredictArrays(t *testing.T) {
 		shape   []int
 		columns string
 	}{
-		"two outputs":  {two, 0, 2, nn.Gaussian{SD: nn.Learned}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1,outside"},
-		"four outputs": {two, 0, 4, nn.Gaussian{SD: nn.Predicted}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1,outside"},
-		"a pair":       {one, 0, 2, nn.Gaussian{SD: nn.Predicted}, []int{80, 6}, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,outside"},
-		"one output":   {one, 0, 1, nn.Gaussian{SD: 2}, []int{80, 6}, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,outside"},
-		"classes":      {nil, 2, 1, nn.Bernoulli{}, []int{80, 2}, "row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,outside"},
+		"two outputs":  {two, 0, 2, nn.Gaussian{SD: nn.Learned}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1,missing,outside"},
+		"four outputs": {two, 0, 4, nn.Gaussian{SD: nn.Predicted}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1,missing,outside"},
+		"a pair":       {one, 0, 2, nn.Gaussian{SD: nn.Predicted}, []int{80, 6}, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,missing,outside"},
+		"one output":   {one, 0, 1, nn.Gaussian{SD: 2}, []int{80, 6}, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,missing,outside"},
+		"classes":      {nil, 2, 1, nn.Bernoulli{}, []int{80, 2}, "row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,missing,outside"},
 	} {
 		schema, err := data.ArraySchema(x, c.targets, rows, c.classes, true, c.targets == two)
 		if err != nil {
@@ -276,6 +276,7 @@ func TestPredictRefuses(t *testing.T) {
 	long := "a,b\n" + strings.Repeat("50,0\n", 3000)
 	far := make([]float64, 4000)
 	far[3001] = math.NaN()
+	run.Complete = true // a missing value is an error
 	for name, c := range map[string]struct {
 		text, out string
 		target    any
@@ -285,7 +286,7 @@ func TestPredictRefuses(t *testing.T) {
 		"misspelt":     {"A,b\n1,2\n", out, &bad, `lacks "a" of the run's columns, and has "A" instead`},
 		"twice":        {"a,b,a\n1,2,3\n", out, &bad, `columns 1 and 3 are both named "a"`},
 		"counts":       {"1,2,3,4,5\n", out, &bad, "rows of 5 values, the run was trained on rows of 2 inputs (3 with the constant columns), or 4 columns with the target"},
-		"missing cell": {"a,b\n1,2\n3,\n", out, &bad, "in.csv: line 3, column 2 (b): the value is missing"},
+		"missing cell": {"a,b\n1,2\n3,\n", out, &bad, "in.csv: line 3, column 2 (b): the value is missing: fill it or remove the row"},
 		"far cell":     {long + "50,nan\n", out, &bad, "in.csv: line 3002, column 2 (b): the value is missing"},
 		"infinite":     {"a,b\n1,2\ninf,3\n", out, &bad, "line 3, column 1 (a): the value is infinite"},
 		"word":         {"a,b\n1,2\nthree,3\n", out, &bad, `line 3, column 1 (a): "three" is not a number`},
@@ -312,6 +313,7 @@ func TestPredictRefuses(t *testing.T) {
 			t.Errorf("%s: left behind: %v", name, files)
 		}
 	}
+	run.Complete = false
 	images, err := data.ArraySchema(&data.Array{Name: "images", Shape: []int{2, 8, 8}, Values: make([]float32, 128)}, nil, nil, 3, false, false)
 	if err != nil {
 		t.Fatal(err)
@@ -332,7 +334,7 @@ func TestPredictUndefined(t *testing.T) {
 	}
 	in := saved(t, "in.csv", "a,b\n50.5,0.001\n50.5,0.001\n")
 	for _, row := range predicted(t, run, in)[1:] {
-		if got := strings.Join(row[1:], ","); got != ",NaN,NaN,NaN,NaN,NaN,NaN,," {
+		if got := strings.Join(row[1:], ","); got != ",NaN,NaN,NaN,NaN,NaN,NaN,,," {
 			t.Errorf("row %s is %s", row[0], got)
 		}
 	}
@@ -379,10 +381,10 @@ func TestIsPredictions(t *testing.T) {
 		"row,class,p_0,p_2,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                        true, // of classes 0 and 2
 		"row,id,class,p_no,\"p_a, b\",entropy_total,entropy_aleatoric,entropy_epistemic,abstain,energy,foreign\n0,7,no":        true,
 		"row,\"my\nid\",mean,sd_aleatoric,sd_epistemic,q05,q50,q95\n":                                                          true,
-		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,outside\n":                                true,
-		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,energy,foreign,outside\n":                 true,
-		"row,id,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,outside\n":                                                          true,
-		"row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,outside,outside\n":                                                     false,
+		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,missing,outside\n":                        true,
+		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,energy,foreign,missing,outside\n":         true,
+		"row,id,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,missing,outside\n":                                                  true,
+		"row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95,missing,outside,outside\n":                                             false,
 		"row,id,other,mean,sd_aleatoric,sd_epistemic,q05,q50,q95\n":                                                            false,
 		"row,class,\"p_no\",entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                       false, // other quotes
 		"row,class,no,yes,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                         false,

@@ -24,6 +24,14 @@ type Table struct {
 	Numbered           string // those of them that may number the rows, as a sentence lists them
 	Unlike, Units      string // those of words, likewise: nearly all different, and numbers with a sign or a unit
 
+	Decimal, Thousands, Strip string // settings by which numbers are read as they were; empty: none
+	Written                   string // how numbers are written that are not plain, as a sentence lists it; empty: all are
+	Differ, Inexact           string // columns that are left out, as lists of YAML: words that all differ, and inexact whole numbers
+	Dates                     string // an index of dates that is left out, as a sentence lists columns
+	Categories, Codes         string // columns of codes, and those that may be, as lists of YAML
+	Alike                     string // classes, and columns of words, that differ only in letter case or blanks, as a sentence lists them
+	Skip                      string // rows without a target that are left out; empty: that is not asked for
+
 	Layers            string // the hidden ones, as items of a list, each with a comma behind it
 	Prior, Likelihood string // the settings of the prior that learns its widths; the likelihood
 	Move              string // of the chains

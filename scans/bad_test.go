@@ -83,7 +83,7 @@ func TestBadCSV(t *testing.T) {
 		"13,1,-inf\n13,1,2\n":     {`line 4, column 3: y is -inf`, false},
 		"13,1,2\n\n13,1e999,2\n":  {`line 6, column 2: x: "1e999" is too large for a float64`, false},
 		"13,1,2\n13,1,NA\n13,a,2": {`line 5, column 3: y: "NA" is not a number: leave the cell empty if the value is missing`, false},
-		"13,1,\"2,5\"\n":          {`line 4, column 3: y: "2,5" is not a number (the decimal mark is a point)`, false},
+		"13,1,\"2,5\"\n":          {`line 4, column 3: y: "2,5" is not a plain number (with a decimal comma it is 2.5): say how numbers are written with scans.columns: {decimal: …, thousands: …, units: strip}`, false},
 		"13,,2\n13,1\n":           {`line 5: the row has 2 cells, the header 3`, false},
 		"13,1,2,3\n":              {`line 4: the row has 4 cells, the header 3`, false},
 		"13,1,\"2\" 3\n":          {`line 4, column 3: text follows after the closing quote`, true},
@@ -190,7 +190,9 @@ func TestLongLine(t *testing.T) {
 
 // TestBadHeaders: what is wrong with a whole source is final.
 func TestBadHeaders(t *testing.T) {
-	columns := func(time string, measurement ...string) *Columns { return &Columns{time, measurement} }
+	columns := func(time string, measurement ...string) *Columns {
+		return &Columns{Time: time, Measurement: measurement}
+	}
 	for text, c := range map[string]struct {
 		o    Options
 		want string

@@ -56,6 +56,12 @@ func newCSVScans(text *bufio.Reader, columns *Columns) (*csvScans, error) {
 			}
 		}
 	}
+	if n := columns.notation(); n != nil {
+		c.units, c.written = columns.Units != "", map[int]*cells.Notation{}
+		for _, j := range c.measurement {
+			c.written[j] = n
+		}
+	}
 	switch {
 	case len(c.measurement) == 0:
 		return nil, errors.New("the CSV has a time, but no columns of measurements: want a header as in time,x,y")

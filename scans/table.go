@@ -24,6 +24,9 @@ type table struct {
 
 	text []byte // of the last time
 	last instant
+
+	written map[int]*cells.Notation // how the numbers of columns are written that are not plain
+	units   bool                    // texts around numbers are no part of them: the first of a column says which
 }
 
 // newTable reads the header.
@@ -32,7 +35,27 @@ func newTable(text *bufio.Reader) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{cells: cells.NewReader(io.MultiReader(bytes.NewReader(head), text), delimiter(head), cells.MaxRecord, cells.Window)}
+	named := cells.Separator(bytes.TrimPrefix(head, []byte("\ufeff")))
+	var before []byte
+	if named != 0 { // the header is on the next line
+		before = head
+		if head, err = headerLine(text); err != nil {
+			return nil, err
+		}
+	}
+	d := delimiter(head)
+	if named != 0 {
+		d = string(named)
+	}
+	if bytes.HasPrefix(head, []byte("#")) && !bytes.Contains(head, []byte(d)) {
+		return nil, fmt.Errorf("the first line is a comment (%s), not a header as in time,x,y: remove it", cells.Quote(bytes.TrimSpace(head)))
+	}
+	t := &table{cells: cells.NewReader(io.MultiReader(bytes.NewReader(slices.Concat(before, head)), text), d, cells.MaxRecord, cells.Window)}
+	if before != nil {
+		if err := t.cells.SkipLine(); err != nil {
+			return nil, err
+		}
+	}
 	record, ok, err := t.cells.Record()
 	if err != nil {
 		return nil, fmt.Errorf("the header: %w", err)
@@ -134,11 +157,33 @@ func (t *table) at(row []cells.Cell) (instant, *BadError) {
 	return at, nil
 }
 
+// read reads the number in a cell of column j.
+func (t *table) read(text []byte, j int) (float64, error) {
+	n := t.written[j]
+	if n == nil {
+		return cells.Number(text)
+	}
+	v, err := n.Number(text)
+	if err == cells.ErrText && t.units && n.Before == "" && n.After == "" {
+		with := *n
+		if with.Learn(text); with != *n {
+			if v, err = with.Number(text); err == nil {
+				t.written[j] = &with
+			}
+		}
+	}
+	return v, err
+}
+
 // number reads a cell in column j that is not empty.
 func (t *table) number(c cells.Cell, j int) (float64, *BadError) {
-	v, err := cells.Number(c.Text)
+	v, err := t.read(c.Text, j)
 	name := cells.Clip(t.header[j])
 	switch {
+	case err == cells.ErrText && t.written[j] != nil:
+		return 0, bad(c.Line, j+1, "%s: %s is not a number with %v: leave the cell empty if the value is missing", name, cells.Quote(c.Text), t.written[j])
+	case err == cells.ErrText && cells.Hint(c.Text) != "":
+		return 0, bad(c.Line, j+1, "%s: %s is not a plain number%s: say how numbers are written with scans.columns: {decimal: …, thousands: …, units: strip}", name, cells.Quote(c.Text), cells.Hint(c.Text))
 	case err == cells.ErrText:
 		return 0, bad(c.Line, j+1, "%s: %s is not a number: leave the cell empty if the value is missing", name, cells.Quote(c.Text))
 	case err != nil:

@@ -39,10 +39,11 @@ func newDataShow() *cobra.Command {
 format from the content. Missing values and NaN are counted; data.csv.missing says what fit makes of them.
 Names that a spreadsheet takes for formulas are warned of.
 
-The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
---target names may hold names of classes, and the columns that --drop names are ignored. With --words other columns may hold words,
-too, as fit takes them, and columns that count the rows are told, which fit leaves out. With --json all values are listed if there are
-at most 4,096, else a summary of them. With --rows it looks at the first rows alone: of a large file in a moment.
+The delimiter and the header of a CSV are guessed, unless they are given. Columns hold numbers or words, as fit takes them, and those
+are told that fit leaves out. Numbers may be written with currencies, units and marks between thousands: how is told. With
+--words=false every cell must be a number, nan, inf or empty, but in the column that --target names. The columns that --drop names are
+ignored. With --json all values are listed if there are at most 4,096, else a summary of them. With --rows it looks at the first rows
+alone: of a large file in a moment.
 
 If NAME is both a data set and a file, the data set is shown: write ./NAME for the file.`,
 		Example: `  starling data show mine.csv --target species --words
@@ -64,7 +65,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			out := cmd.OutOrStdout()
 			list := sets.List(dir)
 			if k := slices.IndexFunc(list, func(k sets.Known) bool { return k.Name == args[0] }); k >= 0 {
-				if o.Told() || rows > 0 {
+				if o.Told() || cmd.Flags().Changed("words") || rows > 0 {
 					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files, --rows is for files", args[0])
 				}
 				return showSet(out, list[k], dir, jsonOut)
@@ -76,6 +77,14 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			}}
 			d, err := formats.Show(args[0], look)
 			line.end()
+			var many *tables.ColumnFault
+			for errors.As(err, &many) && many.Setting == "drop" && len(look.CSV.Drop) < len(drop)+mostLeftOut {
+				writeNotes(os.Stderr, []string{fmt.Sprintf("Column %q has more than %s different words, and is not shown: fit asks for data.csv.drop.", many.Column, numeral.Count(tables.MaxCategories))})
+				look.CSV.Drop = append(look.CSV.Drop, many.Column)
+				many = nil
+				d, err = formats.Show(args[0], look)
+				line.end()
+			}
 			var noCSV *formats.NotCSVError
 			var noRows *formats.NoRowsError
 			var kind *tables.ColumnTypeError
@@ -98,9 +107,14 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 				}
 				err = fmt.Errorf("%w%sleave the column out with %s", err, or, mend)
 				look.CSV.Words, look.Watch = true, nil
-				if _, still := formats.Show(args[0], look); still == nil && !words {
-					writeNotes(os.Stderr, []string{"fit takes a column of words as categories: --words shows the table so."})
+				if !words {
+					if _, still := formats.Show(args[0], look); still == nil {
+						writeNotes(os.Stderr, []string{"fit takes a column of words as categories: the table is shown so without --words=false."})
+					}
 				}
+			}
+			if told := ofNumbers(err); told != nil {
+				err = told
 			}
 			switch {
 			case errors.As(err, &noCSV), errors.As(err, &noRows):
@@ -123,13 +137,16 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 	}
 	cmd.Flags().StringVar(&target, "target", "", "`COLUMN` of a CSV that may hold names: its name, or its number if there is no header")
 	columnsFlag(cmd, &drop, "drop", "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
-	cmd.Flags().BoolVar(&words, "words", false, "columns of a CSV may hold words, as fit takes them; tell which columns count the rows")
+	cmd.Flags().BoolVar(&words, "words", true, "columns of a CSV may hold words, as fit takes them")
 	form.flags(cmd, "a CSV")
 	cmd.Flags().IntVar(&rows, "rows", 0, "look at the first `N` rows of a table or an array alone")
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
 	return cmd
 }
+
+// mostLeftOut is how many columns with too many words are left out of what is shown.
+const mostLeftOut = 20
 
 // formulas lists the names of columns and classes that spreadsheets take for formulas, in quotes, at most five of them.
 func formulas(t *formats.TableSummary) (names []string) {

@@ -46,7 +46,7 @@ func TestShowGolden(t *testing.T) {
 			if c.Kind == "safetensors" {
 				path = filepath.Join("../../internal/safetensors/testdata", in.File)
 			}
-			uses := [][]string{{"data", "show", "--json", path}}
+			uses := [][]string{{"data", "show", "--json", "--words=false", path}}
 			if c.Kind == "csv" {
 				header := "--header=false"
 				if in.HasHeader {

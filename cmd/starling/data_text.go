@@ -202,6 +202,9 @@ func showTable(w io.Writer, s *formats.TableSummary) {
 			continue
 		}
 		t.Add(name, "names", "", "", numeral.Count(c.NaN))
+		if c.Differs { // told below
+			continue
+		}
 		var parts []string
 		for k, n := range c.Names[:min(len(c.Names), listedColumns)] {
 			parts = append(parts, fmt.Sprintf("%s (%s)", cut(n, 30), numeral.Count(c.Of[k])))
@@ -216,8 +219,19 @@ func showTable(w io.Writer, s *formats.TableSummary) {
 		fmt.Fprintf(w, "… %s more\n", numeral.Several(more, "column"))
 	}
 	for j, c := range s.Columns {
-		if c.Counts {
-			named = append(named, columnName(s, j)+":", "counts the rows: fit leaves it out, unless data.csv.keep names it")
+		what := ""
+		switch {
+		case c.Counts:
+			what = "counts the rows"
+		case c.Differs:
+			what = "words that all differ"
+		case c.Inexact:
+			what = "whole numbers above 2⁵³, which are not exact"
+		case c.Written != "":
+			named = append(named, columnName(s, j)+":", "numbers with "+c.Written)
+		}
+		if what != "" {
+			named = append(named, columnName(s, j)+":", what+": fit leaves it out, unless data.csv.keep names it")
 		}
 	}
 	for i := 0; i < len(named); i += 2 {

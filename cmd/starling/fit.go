@@ -81,7 +81,7 @@ func (f *fit) spec(name string) (starling.Spec, error) {
 	case isTable(name):
 		return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
 	case f.table.told():
-		return starling.Spec{}, wrongUse("--test, --group, --drop, --keep, --delimiter and --header are for a table with --target; a config has them as data.csv.test, group, drop, keep, delimiter and header")
+		return starling.Spec{}, wrongUse("--test, --group, --drop, --keep, --categories, --missing-target, --delimiter, --header, --decimal, --thousands and --units are for a table with --target; a config has them in data.csv")
 	}
 	return readSpec(name, f.set)
 }

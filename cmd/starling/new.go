@@ -65,6 +65,8 @@ type tableToLearn struct {
 	test       string // file of the test part
 	group      string // column of what stays together
 	drop, keep []string
+	categories []string
+	skip       string
 	form       csvForm
 }
 
@@ -75,12 +77,14 @@ func (t *tableToLearn) flags(cmd *cobra.Command, target string) {
 	cmd.Flags().StringVar(&t.group, "group", "", "`COLUMN` of the table whose rows of the same text stay in one part, such as those of a patient; it is no input")
 	columnsFlag(cmd, &t.drop, "drop", "`COLUMNS` of the table that are left out, whatever they hold: names, or numbers if there is no header")
 	columnsFlag(cmd, &t.keep, "keep", "`COLUMNS` of the table that are inputs although they count the rows")
+	columnsFlag(cmd, &t.categories, "categories", "`COLUMNS` of the table that hold codes: a number in them is a category, as a word is")
+	cmd.Flags().StringVar(&t.skip, "missing-target", "", "what a row without a target is: `skip` leaves it out; else it is an error")
 	t.form.flags(cmd, "the table, if it is a CSV")
 }
 
 // told reports whether a flag besides the target is given.
 func (t *tableToLearn) told() bool {
-	return t.test != "" || t.group != "" || t.drop != nil || t.keep != nil || t.form.told()
+	return t.test != "" || t.group != "" || t.drop != nil || t.keep != nil || t.categories != nil || t.skip != "" || t.form.told()
 }
 
 // given are the flags as they were given, for the command that continues a run.
@@ -92,6 +96,10 @@ func (t *tableToLearn) given() []flagged {
 	for _, name := range t.keep {
 		all = append(all, flagged{"--keep", inList(name), true})
 	}
+	for _, name := range t.categories {
+		all = append(all, flagged{"--categories", inList(name), true})
+	}
+	all = append(all, flagged{"--missing-target", t.skip, t.skip != ""})
 	return append(all, t.form.given()...)
 }
 
@@ -105,7 +113,10 @@ func (t *tableToLearn) config(name string) ([]byte, error) {
 			return nil, wrongUse("there is no file %s", file)
 		}
 	}
-	table := data.CSV{File: name, Target: t.target, Test: t.test, Group: t.group, Drop: t.drop, Keep: t.keep}
+	table := data.CSV{File: name, Target: t.target, Test: t.test, Group: t.group, Drop: t.drop, Keep: t.keep, Categories: t.categories, MissingTarget: t.skip}
+	if t.skip != "" && t.skip != tables.MissingSkip {
+		return nil, wrongUse("--missing-target %s: want skip, or leave it out", t.skip)
+	}
 	if err := t.form.tell(&table); err != nil {
 		return nil, err
 	}
@@ -113,6 +124,9 @@ func (t *tableToLearn) config(name string) ([]byte, error) {
 	var fault *tables.ColumnFault
 	if errors.As(err, &fault) {
 		return nil, &starling.DataError{Err: errors.New(fault.Mended(fmt.Sprintf("--%s %s", fault.Setting, quoted(inList(fault.Column)))))}
+	}
+	if told := ofNumbers(err); told != nil {
+		return nil, &starling.DataError{Err: told}
 	}
 	return text, err
 }

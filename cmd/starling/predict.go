@@ -29,6 +29,7 @@ func newPredict() *cobra.Command {
 		threshold  string
 		quantiles  []float64
 		draws      int
+		missing    string
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
@@ -45,6 +46,9 @@ With --key the text of a column is copied, so that predictions can be joined wit
 --quantiles takes other levels of the quantiles of a number, and --draws adds draws of each row's target from the posterior predictive
 distribution, draw_1 and so on: numbers, or names of classes. A draw is of one network for all rows, so sums of a column are draws of the sum.
 The run's seed and the number of the row decide the draws.
+
+An input of a table that is missing is filled as in the run's own held-out rows: with the mean of the training rows, or with no
+category. The column missing says how many inputs of a row were filled. With --missing refuse such a row is an error.
 
 With --in - it reads stdin, to its end, and with --out - it writes a CSV to stdout, and nothing else there.
 
@@ -71,6 +75,8 @@ apostrophe.`,
 				return wrongUse("name the file to write: --out FILE, a .csv or .npy, or - for stdout")
 			case key == "" && cmd.Flags().Changed("key"):
 				return wrongUse("--key names no column: name one, or leave --key out; a column without a name needs one in the file")
+			case missing != "fill" && missing != "refuse":
+				return wrongUse("--missing %s: want fill or refuse", missing)
 			case out == pipe && jsonOut:
 				return wrongUse("--json and --out - both write to stdout: leave one of them out")
 			}
@@ -98,7 +104,7 @@ apostrophe.`,
 			line := newProgress(quiet, jsonOut)
 			defer line.end()
 			predictor := run.Predictor(options)
-			predictor.Safe, predictor.MeanLogits, predictor.Key = safe, meanLogits, key
+			predictor.Safe, predictor.MeanLogits, predictor.Key, predictor.Complete = safe, meanLogits, key, missing == "refuse"
 			predictor.Quantiles, predictor.Draws, predictor.Seed = quantiles, draws, run.Spec.Seed
 			var noted []string
 			predictor.Note = func(text string) { noted = append(noted, text) }
@@ -155,6 +161,7 @@ apostrophe.`,
 	cmd.Flags().Float64SliceVar(&quantiles, "quantiles", nil, "`LEVELS` of the quantiles of a number, above 0 and below 1; as in .1,.5,.9 (default .05,.5,.95)")
 	cmd.Flag("quantiles").DefValue = ""
 	cmd.Flags().IntVar(&draws, "draws", 0, "add so many draws (`N`) of each row's target from the posterior predictive distribution")
+	cmd.Flags().StringVar(&missing, "missing", "fill", "what becomes of missing inputs of a table: `fill` or refuse")
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)

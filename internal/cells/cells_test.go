@@ -67,14 +67,19 @@ func TestCellsAsEncodingCSV(t *testing.T) {
 	}
 }
 
-// TestDecimalComma: a comma is named as the fault of what is a number but for it, and of no other text.
-func TestDecimalComma(t *testing.T) {
-	for text, comma := range map[string]bool{
-		"2,5": true, "-2,5e3": true, ",5": true, "2,": true, "1,000,000": false, "blue, red": false, "2,5 m": false, "1e999,5": false,
+// TestHint: a number that is not plain is told by its readings.
+func TestHint(t *testing.T) {
+	for text, want := range map[string]string{
+		"2,5":     " (with a decimal comma it is 2.5)",
+		"-2,5e3":  " (with a decimal comma it is -2500)",
+		"1,005":   " (with a decimal comma it is 1.005, with commas between thousands 1005)",
+		"5 kg":    " (with kg behind them it is 5)",
+		"green":   "",
+		"1,2,3":   "",
+		"2024-01": "",
 	} {
-		_, err := Number([]byte(text))
-		if err == nil || (err != ErrText) != comma {
-			t.Errorf("%q: %v", text, err)
+		if got := Hint([]byte(text)); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -1,7 +1,19 @@
 package cells
 
+import "bytes"
+
 // GuessBytes is how much of a text GuessDelimiter sees.
 const GuessBytes = 1 << 20
+
+// Separator returns the delimiter that the first line names, as Excel reads it: sep=; for example. It is 0 if the line names none.
+func Separator(head []byte) byte {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	line = bytes.Trim(bytes.TrimRight(line, "\r"), `"`)
+	if len(line) == 5 && bytes.EqualFold(line[:4], []byte("sep=")) && !IsNumberByte(line[4]) && line[4] < 0x80 {
+		return line[4]
+	}
+	return 0
+}
 
 // GuessDelimiter returns the first candidate that cuts the first records into the same number of cells, at least two;
 // else the candidate that cuts the first record into most cells, so that the error that follows is about a plausible table.

@@ -1,7 +1,6 @@
 package cells
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -13,7 +12,8 @@ import (
 var ErrText = errors.New("is not a number")
 
 // Number reads the number in a cell; an empty cell is NaN. It is strict: ParseFloat alone would also take hexadecimal numbers
-// and underscores, and turns numbers that are too large into an infinity. Its errors name the cell, except ErrText.
+// and underscores, and turns numbers that are too large into an infinity. Blanks of all kinds around the number, a minus that is no hyphen
+// and Fortran's exponents need no decision. A Notation reads what does. Its errors name the cell, except ErrText.
 func Number(b []byte) (float64, error) {
 	if len(b) == 0 {
 		return math.NaN(), nil
@@ -35,12 +35,14 @@ func Number(b []byte) (float64, error) {
 	}
 	for _, c := range b {
 		if !IsNumberByte(c) {
-			if hasDecimalComma(b) {
-				return 0, fmt.Errorf("%s is not a number (the decimal mark is a point)", Quote(b))
-			}
-			return 0, ErrText
+			return odd(b)
 		}
 	}
+	return parse(b)
+}
+
+// parse reads a text of the characters of numbers.
+func parse(b []byte) (float64, error) {
 	v, err := strconv.ParseFloat(string(b), 64)
 	switch {
 	case err == nil:
@@ -49,15 +51,6 @@ func Number(b []byte) (float64, error) {
 		return 0, fmt.Errorf("%s is too large for a float64", Quote(b))
 	}
 	return 0, ErrText
-}
-
-// hasDecimalComma reports whether a cell is a number but for a comma as its decimal mark.
-func hasDecimalComma(b []byte) bool {
-	if bytes.Count(b, []byte(",")) != 1 {
-		return false
-	}
-	_, err := Number(bytes.Replace(b, []byte(","), []byte("."), 1))
-	return err == nil
 }
 
 // IsNumberByte reports whether a decimal number may have the character c.

@@ -86,7 +86,7 @@ func TestEveryFormat(t *testing.T) {
 // TestShowCounters: columns that count the rows are told where the table may hold words, except the target.
 func TestShowCounters(t *testing.T) {
 	for text, want := range map[string][]string{
-		"a,b,y\n0,5,x\n1,6,x\n2,5,z\n": {"a"}, "a,b,y\n1,p,x\n2,q,x\n3,r,z\n": {"a", "b"}, "a,b,y\n1,5,x\n1,6,x\n1,7,z\n": nil, "Unnamed: 0,b,y\n17,5,x\n-4,6,x\n9,5,z\n": {"Unnamed: 0"},
+		"a,b,y\n0,5,x\n1,6,x\n2,5,z\n": {"a"}, "a,b,y\n1,p,x\n2,q,x\n3,r,z\n": {"a", "≠b"}, "a,b,y\n1,5,x\n1,6,x\n1,7,z\n": nil, "Unnamed: 0,b,y\n17,5,x\n-4,6,x\n9,5,z\n": {"Unnamed: 0"},
 	} {
 		for _, words := range []bool{true, false} {
 			d, err := Show(testkit.WriteFile(t, "f.csv", []byte(text)), Look{CSV: tables.CSV{Target: "y", Words: words, Drop: map[bool][]string{false: {"b"}}[words]}})
@@ -97,6 +97,9 @@ func TestShowCounters(t *testing.T) {
 			for _, c := range d.Table.Columns {
 				if c.Counts {
 					shown = append(shown, c.Name)
+				}
+				if c.Differs {
+					shown = append(shown, "≠"+c.Name)
 				}
 			}
 			if words && !slices.Equal(shown, want) || !words && shown != nil {

@@ -26,6 +26,9 @@ type ColumnSummary struct {
 	Name    string // empty: the table has no header
 	LeftOut bool   // its cells were not looked at, or hold more words than can be categories, all different
 	Counts  bool   // it counts the rows, so that fit leaves it out unless it is kept; told of tables that may hold words alone
+	Differs bool   // likewise: it holds words that all differ
+	Inexact bool   // likewise: it holds whole numbers that a float64 does not tell apart
+	Written string // how its numbers are written; empty: they are plain
 	Summary
 	Names []string
 	Of    []int
@@ -75,6 +78,9 @@ func (s *TableSummary) describe(t *tables.Table, p *tables.Profile) {
 	for j := range p.Columns {
 		of := &p.Columns[j]
 		c := ColumnSummary{LeftOut: of.LeftOut, Names: t.Words(j), Of: of.Of, Summary: summary(of)}
+		if n := t.Notation(j); n != nil {
+			c.Written = n.String()
+		}
 		if t.Header != nil {
 			c.Name = t.Header[j]
 		}
@@ -85,7 +91,10 @@ func (s *TableSummary) describe(t *tables.Table, p *tables.Profile) {
 // count says which columns count the rows: that the reader left out for this reason, and others except the target.
 func (s *TableSummary) count(t *tables.Table, p *tables.Profile, target string) {
 	for j := range s.Columns {
-		s.Columns[j].Counts = t.CountsRows(j) || p.Columns[j].Counts() && (target == "" || t.ColumnName(j) != target)
+		c, input := &s.Columns[j], target == "" || t.ColumnName(j) != target
+		counts := p.Columns[j].Counts() && input
+		c.Counts, c.Differs = t.CountsRows(j) || counts && t.Words(j) == nil, t.Differs(j) || counts && t.Words(j) != nil
+		c.Inexact = input && !c.LeftOut && t.Large(j) != ""
 	}
 }
 
@@ -127,13 +136,16 @@ type tableJSON struct {
 type numbersJSON struct {
 	Name string `json:"name,omitempty"`
 	Summary
-	Counts bool `json:"counts_rows,omitempty"`
+	Counts  bool   `json:"counts_rows,omitempty"`
+	Inexact bool   `json:"inexact,omitempty"`
+	Written string `json:"written,omitempty"`
 }
 
 type leftOutJSON struct {
 	Name    string `json:"name,omitempty"`
 	LeftOut bool   `json:"left_out"`
 	Counts  bool   `json:"counts_rows,omitempty"`
+	Differs bool   `json:"all_differ,omitempty"`
 }
 
 type namesJSON struct {
@@ -142,7 +154,8 @@ type namesJSON struct {
 	Names map[string]int `json:"names"` // rows of each
 	NaN   int            `json:"nan"`
 
-	Counts bool `json:"counts_rows,omitempty"`
+	Counts  bool `json:"counts_rows,omitempty"`
+	Differs bool `json:"all_differ,omitempty"`
 }
 
 func (t *TableSummary) json() tableJSON {
@@ -155,18 +168,18 @@ func (t *TableSummary) json() tableJSON {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.LeftOut {
-			j.Columns = append(j.Columns, leftOutJSON{c.Name, true, c.Counts})
+			j.Columns = append(j.Columns, leftOutJSON{c.Name, true, c.Counts, c.Differs})
 			continue
 		}
 		if c.Names == nil {
-			j.Columns = append(j.Columns, numbersJSON{c.Name, c.Summary, c.Counts})
+			j.Columns = append(j.Columns, numbersJSON{c.Name, c.Summary, c.Counts, c.Inexact, c.Written})
 			continue
 		}
 		names := map[string]int{}
 		for k, n := range c.Names {
 			names[n] = c.Of[k]
 		}
-		j.Columns = append(j.Columns, namesJSON{c.Name, c.Count, names, c.NaN, c.Counts})
+		j.Columns = append(j.Columns, namesJSON{c.Name, c.Count, names, c.NaN, c.Counts, c.Differs})
 	}
 	return j
 }

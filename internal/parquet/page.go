@@ -299,6 +299,9 @@ var widths = map[format.Type]int{format.Int32: 4, format.Int64: 8, format.Float:
 // plain reads n values that stand one after another.
 func (k *chunk) plain(v *values, body []byte, n int) error {
 	v.n = n
+	if k.c.kind == format.FixedLenByteArray {
+		return v.fixedLength(body, n, k.c.length)
+	}
 	if width := widths[k.c.kind]; width > 0 {
 		if n > len(body)/width {
 			return fmt.Errorf("%w: %d bytes for %d values of %d bytes", errDamaged, len(body), n, width)

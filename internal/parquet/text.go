@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -19,12 +21,18 @@ func (v *values) append(b []byte, c *Column, i int) []byte {
 	case format.Boolean:
 		return strconv.AppendBool(b, v.bits[i/8]>>(i%8)&1 != 0)
 	case format.Int32:
+		if c.scale > 0 {
+			return appendPlaces(b, big.NewInt(int64(int32(little.Uint32(v.fixed[4*i:])))), c.scale)
+		}
 		if x := little.Uint32(v.fixed[4*i:]); c.unsigned {
 			return strconv.AppendUint(b, uint64(x), 10)
 		} else {
 			return strconv.AppendInt(b, int64(int32(x)), 10)
 		}
 	case format.Int64:
+		if c.scale > 0 {
+			return appendPlaces(b, big.NewInt(int64(little.Uint64(v.fixed[8*i:]))), c.scale)
+		}
 		if x := little.Uint64(v.fixed[8*i:]); c.unsigned {
 			return strconv.AppendUint(b, x, 10)
 		} else {
@@ -35,7 +43,57 @@ func (v *values) append(b []byte, c *Column, i int) []byte {
 	case format.Double:
 		return strconv.AppendFloat(b, math.Float64frombits(little.Uint64(v.fixed[8*i:])), 'g', -1, 64)
 	}
-	return appendQuoted(b, v.text[v.offsets[i]:v.offsets[i+1]])
+	text := v.text[v.offsets[i]:v.offsets[i+1]]
+	switch {
+	case c.half:
+		return strconv.AppendFloat(b, half(little.Uint16(text)), 'g', -1, 64)
+	case c.number && len(text) <= mostDecimal:
+		return appendPlaces(b, signed(text), c.scale)
+	}
+	return appendQuoted(b, text)
+}
+
+// signed is a whole number in two's complement, big-endian.
+func signed(b []byte) *big.Int {
+	x := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0] >= 0x80 {
+		x.Sub(x, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return x
+}
+
+// appendPlaces appends x·10^−places, all of its digits.
+func appendPlaces(b []byte, x *big.Int, places int) []byte {
+	digits := new(big.Int).Abs(x).String()
+	if x.Sign() < 0 {
+		b = append(b, '-')
+	}
+	if len(digits) <= places {
+		digits = strings.Repeat("0", places-len(digits)+1) + digits
+	}
+	b = append(b, digits[:len(digits)-places]...)
+	if places > 0 {
+		b = append(append(b, '.'), digits[len(digits)-places:]...)
+	}
+	return b
+}
+
+// half is a half-precision number (IEEE 754 binary16) of its bits.
+func half(bits uint16) float64 {
+	sign, exponent, fraction := 1.0, int(bits>>10&0x1f), float64(bits&0x3ff)
+	if bits>>15 == 1 {
+		sign = -1
+	}
+	switch exponent {
+	case 0:
+		return math.Copysign(math.Ldexp(fraction, -24), sign)
+	case 0x1f:
+		if fraction != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
 // appendQuoted appends a cell in double quotes, a quote within it doubled.
@@ -189,4 +247,16 @@ func (k *chunk) append(text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: place %d in a dictionary of %d values", errDamaged, place, k.dictionary.n)
 	}
 	return k.dictionary.append(text, k.c, int(place)), nil
+}
+
+// fixedLength reads n values of so many bytes each that stand one after another.
+func (v *values) fixedLength(body []byte, n, length int) error {
+	if length < 1 || len(body)/length < n {
+		return errDamaged
+	}
+	v.text, v.offsets = body[:n*length], make([]uint32, n+1)
+	for i := range v.offsets {
+		v.offsets[i] = uint32(i * length)
+	}
+	return nil
 }

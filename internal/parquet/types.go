@@ -18,6 +18,10 @@ type Column struct {
 	kind     format.Type
 	optional bool // values may be missing
 	unsigned bool
+	length   int  // bytes of a value of a fixed length
+	scale    int  // decimal places of a decimal number
+	number   bool // bytes are a decimal number, or a half-precision one of two bytes
+	half     bool
 }
 
 // Mends of columns that cannot be read.
@@ -39,9 +43,33 @@ var older = map[deprecated.ConvertedType]struct {
 	deprecated.Int8: {kind: format.Int32}, deprecated.Int16: {kind: format.Int32}, deprecated.Int32: {kind: format.Int32}, deprecated.Int64: {kind: format.Int64},
 	deprecated.Uint8: {kind: format.Int32, unsigned: true}, deprecated.Uint16: {kind: format.Int32, unsigned: true},
 	deprecated.Uint32: {kind: format.Int32, unsigned: true}, deprecated.Uint64: {kind: format.Int64, unsigned: true},
-	deprecated.Decimal: {what: "decimals", mend: asFloats}, deprecated.Date: {what: "dates", mend: asDays},
+	deprecated.Date:       {what: "dates", mend: asDays},
 	deprecated.TimeMillis: {what: "times", mend: asSeconds}, deprecated.TimeMicros: {what: "times", mend: asSeconds},
 	deprecated.TimestampMillis: {what: "times", mend: asSeconds}, deprecated.TimestampMicros: {what: "times", mend: asSeconds},
+}
+
+// mostDecimal bounds the bytes and the places of decimal numbers that are read: 38 digits, the most of any program, take 16 bytes.
+const mostDecimal, mostPlaces = 32, 76
+
+// decimal makes a column of decimal numbers: whole numbers in 4 or 8 bytes, or in bytes of big-endian order, with so many decimal places.
+func (c *Column) decimal(scale int, e *format.SchemaElement) (what, mend string) {
+	if scale < 0 || scale > mostPlaces {
+		return fmt.Sprintf("decimals of %d places", scale), asFloats
+	}
+	c.scale = scale
+	switch c.kind {
+	case format.Int32, format.Int64:
+	case format.FixedLenByteArray:
+		if c.length = int(e.TypeLength.V); c.length < 1 || c.length > mostDecimal {
+			return fmt.Sprintf("decimals of %d bytes", e.TypeLength.V), asFloats
+		}
+		c.number = true
+	case format.ByteArray:
+		c.number = true
+	default:
+		return fmt.Sprintf("decimals in %v", c.kind), asFloats
+	}
+	return "", ""
 }
 
 // of says what the values of a column are and how to mend it, if they cannot be read; else what else is needed to read them.
@@ -62,13 +90,22 @@ func (c *Column) of(e *format.SchemaElement) (what, mend string) {
 		c.unsigned = !t.IsSigned
 		physical = map[format.Type]bool{format.Int32: true, format.Int64: true}
 	case *format.DecimalType:
-		return "decimals", asFloats
+		return c.decimal(int(t.Scale), e)
+	case *format.Float16Type:
+		if c.kind != format.FixedLenByteArray || e.TypeLength.V != 2 {
+			return "half-precision numbers that do not have two bytes", asNumbers
+		}
+		c.length, c.number, c.half = 2, true, true
+		return "", ""
 	case *format.DateType:
 		return "dates", asDays
 	case *format.TimestampType, *format.TimeType:
 		return "times", asSeconds
 	case nil:
 		if e.ConvertedType.Valid {
+			if e.ConvertedType.V == deprecated.Decimal {
+				return c.decimal(int(e.Scale.V), e)
+			}
 			was, known := older[e.ConvertedType.V]
 			if was.what != "" {
 				return was.what, was.mend

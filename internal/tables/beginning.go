@@ -8,6 +8,8 @@ type beginning struct {
 	left                 []bool                // columns that are no inputs, and the target
 	words                []map[string]struct{} // of each column; nil: it holds numbers
 	lacks                []bool                // columns in which a value is missing; all false where that is refused
+	codes                map[int]bool          // columns in which numbers are words, too
+	written              []*cells.Detector     // of columns with texts: they may be numbers that are not plain
 }
 
 // inputs counts the inputs of a row, and its target. A column of words has an input for each; one with more than can be categories is
@@ -15,7 +17,7 @@ type beginning struct {
 func (b *beginning) inputs() (n int) {
 	for j, words := range b.words {
 		switch k := len(words); {
-		case b.left[j] || k == 0:
+		case b.left[j] || k == 0 || b.numbers(j):
 			n++
 		case k <= MaxCategories:
 			n += k
@@ -25,6 +27,15 @@ func (b *beginning) inputs() (n int) {
 		}
 	}
 	return n
+}
+
+// numbers reports whether the texts of column j are numbers that are not plain.
+func (b *beginning) numbers(j int) bool {
+	if b.written[j] == nil {
+		return false
+	}
+	v, _, _, _ := b.written[j].Verdict()
+	return v != cells.Texts
 }
 
 // Beginning says of the whole, from the first records, about how many rows the table has, of how many columns, and of how many inputs and
@@ -61,7 +72,7 @@ func (f *File) beginning() (*beginning, error) {
 		b.rows++
 		for j, cell := range record[:min(len(record), b.columns)] {
 			if !b.left[j] {
-				b.add(j, cell.Text, f.o.Missing == MissingIndicator)
+				b.add(j, cell.Text, f.o)
 			}
 		}
 	}
@@ -79,6 +90,7 @@ func (b *beginning) begin(first []cells.Cell, o CSV) (named bool) {
 	}
 	b.columns = t.Cols
 	b.left, b.lacks, b.words = make([]bool, t.Cols), make([]bool, t.Cols), make([]map[string]struct{}, t.Cols)
+	b.codes, b.written = t.coded(o.Categories), make([]*cells.Detector, t.Cols)
 	for _, name := range append([]string{o.Target}, o.Drop...) {
 		for _, j := range t.named(name) {
 			b.left[j] = true
@@ -88,11 +100,17 @@ func (b *beginning) begin(first []cells.Cell, o CSV) (named bool) {
 }
 
 // add adds a cell of column j.
-func (b *beginning) add(j int, text []byte, indicator bool) {
+func (b *beginning) add(j int, text []byte, o CSV) {
 	v, err := cells.Number(text)
-	if err == nil {
-		b.lacks[j] = b.lacks[j] || indicator && v != v
+	if missing := err == nil && v != v || err != nil && isMissing(string(text)); missing || err == nil && !b.codes[j] {
+		b.lacks[j] = b.lacks[j] || missing && o.Missing == MissingIndicator
 		return
+	}
+	if b.written[j] == nil && !b.codes[j] {
+		b.written[j] = cells.NewDetector(o.told())
+	}
+	if b.written[j] != nil {
+		b.written[j].See(text)
 	}
 	if b.words[j] == nil {
 		b.words[j] = map[string]struct{}{}

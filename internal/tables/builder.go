@@ -12,9 +12,6 @@ import (
 // errNames says that the target column, read as numbers, turned out to hold names.
 var errNames = errors.New("the target column holds names")
 
-// tellsApart is 2⁵³: a float64 holds every integer below it, but not 2⁵³ + 1.
-const tellsApart = 1 << 53
-
 // extent says how much of a text becomes one table.
 type extent struct {
 	rows, values int // a table has no more, except that it may have one row of more values
@@ -40,7 +37,14 @@ type tableBuilder struct {
 	keep       []bool   // of columns of words: however many they are
 
 	optional bool // the target may be missing
+	first    int  // the line of a first record that was taken for a row, as nothing tells; 0: there is none
 	run      Run  // nil: none
+
+	classes []string // of a run: the names of the target's
+
+	written []*cells.Notation // of each column; nil: all numbers are plain
+
+	survey *survey // of how numbers are written; nil: it is not to be found out
 }
 
 // makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
@@ -65,7 +69,7 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	if b.t.Rows() == b.rows {
 		full := b.t
 		next := *full
-		next.Values, next.lines, next.large, next.Keys = make([]float64, 0, len(full.Values)), nil, "", nil
+		next.Values, next.lines, next.Keys = make([]float64, 0, len(full.Values)), nil, nil
 		b.t, b.done = &next, true
 		if err := b.emit(full); err != nil {
 			return err
@@ -73,7 +77,11 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	}
 	t := b.t
 	if len(rec) != t.Cols {
-		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)", line, len(rec), t.Cols, t.Delimiter)
+		hint := ""
+		if startsComment(rec[0].Text) {
+			hint = ": is it a comment? Remove the line"
+		}
+		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)%s", line, len(rec), t.Cols, t.Delimiter, hint)
 	}
 	t.startsOn(line)
 	if b.key >= 0 {
@@ -114,30 +122,49 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 // few rows may take more memory than four times their text.
 const few = 2
 
-// number reads a cell of a column without words so far.
-func (b *tableBuilder) number(j int, c cells.Cell) (float64, error) {
-	v, err := cells.Number(c.Text)
+// number reads a cell of a column without words so far. A text for a missing value is neither a number nor a word.
+func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
+	var n *cells.Notation
+	if b.written == nil {
+		v, err = cells.Number(c.Text)
+	} else if n = b.written[j]; n == nil {
+		v, err = cells.Number(c.Text)
+	} else {
+		v, err = n.Number(c.Text)
+	}
+	if err == nil {
+		if v == v && b.numbers != nil && b.numbers[j] == 0 {
+			b.numbers[j] = c.Line
+		}
+		if math.Abs(v) >= tellsApart {
+			b.t.sawLarge(j, c.Text)
+		}
+		return v, nil
+	}
 	switch {
-	case err != nil && j == b.target:
+	case j == b.target && slices.Contains(b.classes, string(c.Text)): // as - is, beside +
 		return 0, errNames
-	case err == cells.ErrText && b.numbers != nil && b.numbers[j] == 0:
+	case isMissing(string(c.Text)):
+		return math.NaN(), nil
+	case b.survey != nil && !b.survey.done(j):
+		return 0, &unsurveyed{b.t, j}
+	case j == b.target && n == nil:
+		return 0, errNames
+	case err != cells.ErrText:
+		return 0, err
+	case b.numbers != nil && b.numbers[j] == 0:
 		w := b.dictionary.of(j)
 		b.words[j] = w
 		w.lacks = b.done || len(b.t.Values) > j // the rows before have neither numbers nor words here
 		return w.number(c, b.keep != nil && b.keep[j])
-	case err == cells.ErrText:
-		e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: standsForMissing(string(c.Text))}
-		if b.numbers != nil {
-			e.Number = b.numbers[j]
-		}
-		return 0, e
-	case err == nil && v == v && b.numbers != nil && b.numbers[j] == 0:
-		b.numbers[j] = c.Line
+	case n != nil:
+		return 0, fmt.Errorf("%s is not written as the run's table writes the numbers of this column, with %v: write it so", cells.Quote(c.Text), n)
 	}
-	if j == b.target && math.Abs(v) >= tellsApart && b.t.large == "" {
-		b.t.large = cells.Clip(string(c.Text))
+	e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: standsForMissing(string(c.Text)), Hint: cells.Hint(c.Text), Digits: cells.OtherDigits(c.Text)}
+	if b.numbers != nil {
+		e.Number = b.numbers[j]
 	}
-	return v, err
+	return 0, e
 }
 
 // place completes an error about a cell.
@@ -148,7 +175,7 @@ func (b *tableBuilder) place(err error, j int, c cells.Cell) error {
 	case err == errNames:
 		return err
 	case errors.As(err, &cell):
-		cell.Name, cell.Column = t.ColumnName(j), t.Title(j)
+		cell.Name, cell.Column, cell.Header = t.ColumnName(j), t.Title(j), cell.Line > 0 && cell.Line == b.first
 		return cell
 	case err == errManyWords:
 		err = &manyWords{t.ColumnName(j)}
@@ -176,15 +203,26 @@ func (b *tableBuilder) begin(o CSV) {
 	if b.dictionary.target && b.target >= 0 {
 		b.dictionary.of(b.target).labels = true
 	}
+	if o.run == nil {
+		for j := range t.coded(o.Categories) {
+			b.dictionary.of(j).codes = true
+		}
+	}
 	for j := range t.Cols {
 		if w := b.dictionary.columns[j]; w != nil && w.all != nil {
 			t.leaveOut([]int{j})
-			t.counts = append(t.counts, j)
+			t.differ = append(t.differ, j)
 		} else {
 			b.words[j] = w
 		}
 	}
 	t.nameWords(b.dictionary)
+	for j, n := range t.Written {
+		if b.written == nil {
+			b.written = make([]*cells.Notation, t.Cols)
+		}
+		b.written[j] = n
+	}
 }
 
 // columns finds the target, and the columns that are left out.
@@ -200,7 +238,7 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		if err != nil {
 			return err
 		}
-		b.target = r.Target
+		b.target, b.classes = r.Target, r.Classes
 		t.leaveOut(r.Left)
 		t.forRun = &forRun{byPlace: r.ByPlace, words: b.dictionary, constants: map[int]*oneValue{}}
 		for j, value := range r.Constants {
@@ -212,8 +250,9 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 			}
 		}
 		for j, categories := range r.Categories {
-			b.dictionary.take(j, categories, r.Zeros)
+			b.dictionary.take(j, categories, r.Zeros, r.Codes[j])
 		}
+		t.Written = r.Written
 		return nil
 	}
 	if o.Target != "" {
@@ -227,11 +266,15 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		}
 		t.leaveOut([]int{b.key})
 	}
-	for _, name := range o.Keep {
+	for _, name := range slices.Concat(o.Keep, o.Categories) {
 		if t.named(name) == nil {
 			return &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
 		}
 	}
+	for _, name := range o.dates {
+		t.dates = append(t.dates, t.named(name)...)
+	}
+	t.leaveOut(t.dates)
 	for _, name := range o.Drop {
 		columns := t.named(name)
 		switch {

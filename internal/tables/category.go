@@ -6,11 +6,17 @@ import (
 )
 
 // Category returns the number of the category that a word is, len(categories) if it is none. Where the categories are true and false, or
-// yes and no, their letter case plays no part: pandas writes True where other programs write true or TRUE.
+// yes and no, their letter case plays no part: pandas writes True where other programs write true or TRUE. Words that differ only in how an accent is
+// written are the same.
 func Category(categories []string, word string) int {
 	k, ok := slices.BinarySearch(categories, word)
 	if !ok && (answers(categories, "false", "true") || answers(categories, "no", "yes")) {
 		k = slices.IndexFunc(categories, func(c string) bool { return strings.EqualFold(c, word) })
+		ok = k >= 0
+	}
+	if !ok {
+		word = Composed(word)
+		k = slices.IndexFunc(categories, func(c string) bool { return Composed(c) == word })
 		ok = k >= 0
 	}
 	if !ok {

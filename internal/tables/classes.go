@@ -21,7 +21,7 @@ func (t *Table) Classes(j int) (names []string, classes int, err error) {
 		}
 		if math.Abs(v) >= tellsApart {
 			return nil, 0, fmt.Errorf("%s: line %d, %s: class %s: a float64 does not tell all integers from 2⁵³ apart: write such classes as names, with a letter before the number",
-				t.Name, t.Line(i), t.Title(j), cmp.Or(t.large, strconv.FormatFloat(v, 'f', -1, 64)))
+				t.Name, t.Line(i), t.Title(j), cmp.Or(t.Large(j), strconv.FormatFloat(v, 'f', -1, 64)))
 		}
 		if k, ok := slices.BinarySearch(values, v); !ok {
 			if len(values) == maxNames {

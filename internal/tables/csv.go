@@ -50,14 +50,29 @@ type CSV struct {
 	Other string `yaml:"other,omitempty"`
 	// Missing says what a missing value of an input is: refuse, an error, or indicator. With it, a number is the mean of the
 	// training rows and a word is no category, and an input beside them is 1 where the value is missing and else 0. Empty: refuse. A
-	// missing value is an empty cell or nan, and in a column of words also NA, N/A, #N/A, null, ? or -.
+	// missing value is an empty cell, nan, NA, N/A, #N/A, null, ? or -.
 	Missing string `yaml:"missing,omitempty"`
+	// MissingTarget says what a row without a target is: refuse, an error, or skip, which leaves it out and counts it. Empty: refuse.
+	MissingTarget string `yaml:"missing_target,omitempty"`
+	// Categories are columns of codes, named likewise: each number in them is a category, as a word is. Numbers and words may be mixed.
+	Categories []string `yaml:"categories,omitempty"`
+	// Decimal is the decimal mark: . or ,. Empty: it is found from the cells of each column, and numbers with two readings are refused. A
+	// column whose numbers cannot be so is read as plain numbers.
+	Decimal string `yaml:"decimal,omitempty"`
+	// Thousands is the mark between thousands: , . ' or " ", which stands for blanks of all kinds. Empty: it is found, like the decimal mark.
+	Thousands string `yaml:"thousands,omitempty"`
+	// Units says what a text around the numbers of a column is, such as $, % or cm: strip, no part of them, and numbers in parentheses are
+	// negative. Empty: the same, where there are three different numbers or more, and numbers without parentheses.
+	Units string `yaml:"units,omitempty"`
 
 	// Words says that a column without numbers may hold words: its values are indices in Table.Names. Settings say so.
 	Words bool `yaml:"-"`
 
 	run Run    // whose columns the table must have; nil: none
 	key string // a column whose texts are kept; empty: none
+
+	dates    []string // an index of dates, which is left out
+	labelled bool     // the first record names the columns, although there are numbers in it
 }
 
 // Run is what a reader asks of a run, whose columns the table must have.
@@ -84,7 +99,11 @@ type Roles struct {
 	ByPlace    bool             // the run's table had names of columns, and this one has none
 	Constants  map[int]string   // the values of those that were constant, if the run knows them
 	Categories map[int][]string // of the features that hold words
+	Codes      map[int]bool     // of these, those in which numbers are categories, too
 	Zeros      bool             // a word that is none of them is no category; else it is an error
+
+	Classes []string                // the names of the target's classes
+	Written map[int]*cells.Notation // how the numbers of features and target are written, where they are not plain
 }
 
 // ForRun says how to read a table for a run. The texts of a key column are kept; empty: none are.
@@ -96,15 +115,26 @@ func ForRun(o CSV, run Run, key string) CSV {
 // keyed is the column whose texts are kept; empty: none.
 func (o CSV) keyed() string { return cmp.Or(o.key, o.Group) }
 
-// The values of CSV.Other and CSV.Missing that are not the default.
+// The values of CSV.Other, CSV.Missing, CSV.MissingTarget and CSV.Units that are not the default.
 const (
 	OtherZeros       = "zeros"
 	MissingIndicator = "indicator"
+	MissingSkip      = "skip"
+	UnitsStrip       = "strip"
 )
 
 // Told reports whether anything is set that a reader would otherwise guess.
 func (o CSV) Told() bool {
-	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0 || o.Words
+	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0 || o.told() != (cells.Told{}) || len(o.Categories) > 0
+}
+
+// learns reports whether a table is read twice where that is needed: words and numbers that are not plain must be known before the first
+// block.
+func (o CSV) learns() bool { return o.Target != "" || o.Words || o.told() != (cells.Told{}) }
+
+// told are the settings about numbers.
+func (o CSV) told() cells.Told {
+	return cells.Told{Decimal: o.Decimal, Thousands: o.Thousands, Strip: o.Units == UnitsStrip}
 }
 
 // Check checks the settings of a table to learn from. A reader alone needs no target.
@@ -127,11 +157,36 @@ func (o CSV) Check(f *config.Faults) {
 	if k := slices.Index(o.Keep, o.Group); k >= 0 && o.Group != "" {
 		f.Add(fmt.Sprintf("keep.%d", k), "%s says which rows belong together, and is no input: leave it out", o.Group)
 	}
+	for k, name := range o.Categories {
+		f.If(name == o.Target && name != "", fmt.Sprintf("categories.%d", k), "%s is the target: name columns that are inputs", name)
+		f.If(slices.Contains(o.Drop, name), fmt.Sprintf("categories.%d", k), "%s is to be dropped, too: name it in one of categories and drop", name)
+		f.If(name == o.Group && name != "", fmt.Sprintf("categories.%d", k), "%s says which rows belong together, and is no input: leave it out", name)
+	}
+	o.checkNumbers(f)
+	if o.MissingTarget != "" {
+		f.OneOf("missing_target", o.MissingTarget, "refuse", MissingSkip)
+	}
 	if o.Other != "" {
 		f.OneOf("other", o.Other, "error", OtherZeros)
 	}
 	if o.Missing != "" {
 		f.OneOf("missing", o.Missing, "refuse", MissingIndicator)
+	}
+}
+
+// checkNumbers checks the settings about numbers.
+func (o CSV) checkNumbers(f *config.Faults) {
+	if o.Decimal != "" {
+		f.OneOf("decimal", o.Decimal, cells.DecimalMarks...)
+	}
+	if o.Thousands != "" {
+		f.OneOf("thousands", o.Thousands, cells.ThousandsMarks...)
+	}
+	if o.Units != "" {
+		f.OneOf("units", o.Units, UnitsStrip)
+	}
+	if o.Decimal != "" && o.Decimal == o.Thousands {
+		f.Conflict([]string{"decimal", "thousands"}, "decimal and thousands are both %s: want two different marks", o.Decimal)
 	}
 }
 
@@ -147,7 +202,7 @@ func CheckDelimiter(d string) error {
 }
 
 // named reports whether the first record of a table names its columns. One that names a column of the run does, also if another name
-// is a number, as of a year: taken for a row, it would put each column in the place of another one.
+// is a number, as of a year: taken for a row, it would put each column in the place of another one. See labels for other years.
 func (o CSV) named(first []cells.Cell) bool {
 	switch {
 	case o.Header != nil:
@@ -155,7 +210,7 @@ func (o CSV) named(first []cells.Cell) bool {
 	case o.run != nil && slices.ContainsFunc(first, func(c cells.Cell) bool { return o.run.Names(c.Text) }):
 		return true
 	}
-	return looksLikeHeader(first)
+	return o.labelled || looksLikeHeader(first)
 }
 
 // uncut reports whether the first record of a text, as a whole, names a column of the run. A file of that column alone is not to be cut

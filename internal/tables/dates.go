@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 var days = []string{
 	"2006-1-2", "2006/1/2", "2006.01.02", "2.1.2006", "2.1.06", "1/2/2006", "2/1/2006", "1/2/06", "2/1/06", "1-2-2006", "2-1-2006",
 	"2-Jan-2006", "2-Jan-06", "2Jan2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2006 Jan 2",
+	"Jan-2-2006", "Jan-2-06", "Jan/2/2006", "2/Jan/2006", "Jan 2 2006", "January 2 2006", "January-2-2006", "2-January-2006", "2006-Jan-2",
 	time.ANSIC, time.UnixDate,
 }
 
@@ -28,12 +30,17 @@ func IsDate(text string) bool {
 	if len(text) < 4 || len(text) > 50 || !strings.ContainsAny(text, "0123456789") {
 		return false
 	}
-	if isTime(text) || isDay(text) {
+	if isTime(text) || isDay(text) || isPartOfYear(text) {
 		return true
 	}
 	weekday, rest, _ := strings.Cut(text, " ")
 	return isAny(strings.TrimSuffix(weekday, ","), "Monday", "Mon") && isDay(rest)
 }
+
+// isPartOfYear reports whether a text is a quarter, a half or a week of a year, as in 2005Q1, 2005-Q1, Q1 2005, 1Q2005, 2005H2 or 2005-W07.
+func isPartOfYear(text string) bool { return partOfYear.MatchString(text) }
+
+var partOfYear = regexp.MustCompile(`^(?i:(1[5-9]|2[0-2])[0-9]{2}[-/ ]?(Q[1-4]|H[12]|W[0-5][0-9])|(Q[1-4]|[1-4]Q|H[12])[-/ ]?(1[5-9]|2[0-2])[0-9]{2})$`)
 
 // isDay reports whether a text is a date, with a time of day after it or without one.
 func isDay(text string) bool {

@@ -49,21 +49,29 @@ type CellError struct {
 	Text   string // of the cell, as an error shows it
 	// Missing says that other programs write this text for a missing value.
 	Missing bool
-	Number  int  // the line of a number in a column that could hold words instead; 0: none
-	Date    bool // the text is a date
+	Number  int    // the line of a number in a column that could hold words instead; 0: none
+	Date    bool   // the text is a date
+	Digits  bool   // its digits are those of another script than 0 to 9
+	Header  bool   // it is in the first line, which was taken for a row
+	Hint    string // how it would be read in another notation
 }
 
 func (e *CellError) Error() string {
 	hint := ""
 	switch {
 	case e.Missing:
-		hint = " (a missing value is an empty cell or nan)"
+		hint = " (a missing value is an empty cell, nan or NA)"
+	case e.Digits:
+		hint = ": write its digits as 0 to 9"
 	case e.Date:
 		hint = " but a date: write a number in its place, such as the days since the first one, the month or the weekday"
 	case e.Number > 0:
-		hint = fmt.Sprintf(", and line %d has one: a column holds either numbers or words", e.Number)
+		hint = fmt.Sprintf(", and line %d has one: a column holds either numbers or words, or is declared with data.csv.categories", e.Number)
 	}
-	return fmt.Sprintf("line %d, %s: %s is not a number%s", e.Line, e.Column, e.Text, hint)
+	if e.Header {
+		hint += " (if the first line names the columns: data.csv.header: true, or --header)"
+	}
+	return fmt.Sprintf("line %d, %s: %s is not a number%s%s", e.Line, e.Column, e.Text, e.Hint, hint)
 }
 
 // ColumnError says that a table has no column of a name.
@@ -75,7 +83,7 @@ type ColumnError struct {
 
 func (e *ColumnError) Error() string {
 	if e.Header == nil {
-		return fmt.Sprintf("no column %q: the table has no header, so columns are 1 to %d", e.Name, e.Cols)
+		return fmt.Sprintf("no column %q: the table has no header, so columns are 1 to %d (if its first line names them: data.csv.header: true, or --header)", e.Name, e.Cols)
 	}
 	return fmt.Sprintf("no column %q among %s", e.Name, cells.QuoteSome(e.Header))
 }

@@ -36,6 +36,10 @@ func OpenParquet(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 		if c.What != "" && !c.Unused && o.run != nil && o.run.Dropped(c.Name) { // its value is only compared
 			c.Unused = true
 		}
+		if c.What != "" && !c.Unused && o.run == nil && c.Name != o.Target && slices.Contains(indexNames, c.Name) {
+			c.Unused = true // an index of dates, as pandas writes it
+			o.dates = append(o.dates, c.Name)
+		}
 		if c.What != "" && !c.Unused {
 			return nil, &ColumnTypeError{name, c.Name, j + 1, c.What, c.Mend}
 		}

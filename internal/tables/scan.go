@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +17,14 @@ import (
 // File is a table in a file, which can be read again from its beginning.
 type File struct {
 	tableText
-	o      CSV // with a delimiter
-	window int // bytes in memory at first
-	limit  int // bytes of a record
-	bytes  int // of the text; more where that is not known
-	bounds     // of what Scan looks at
+	o      CSV  // with a delimiter
+	window int  // bytes in memory at first
+	limit  int  // bytes of a record
+	bytes  int  // of the text; more where that is not known
+	skip   bool // the first line names the delimiter
+	bounds      // of what Scan looks at
+
+	survey *survey // nil: numbers are written as a run's are
 
 	values []float64 // of a first pass over the whole text, which the second takes
 }
@@ -40,18 +44,33 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 	if s := string(head[:min(len(head), 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
 		return nil, fmt.Errorf("%s: line 1: the text is UTF-16, save it as UTF-8", name)
 	}
-	switch head = head[byteOrderMark(head):]; {
+	head = head[byteOrderMark(head):]
+	named := separator(head)
+	if f.skip = named != ""; f.skip {
+		_, head, _ = bytes.Cut(head, []byte("\n"))
+	}
+	if err := comment(name, head, o.Delimiter, more); err != nil {
+		return nil, err
+	}
+	switch {
 	case o.Delimiter != "":
+	case f.skip:
+		f.o.Delimiter = named
 	case o.uncut(head):
 		f.o.Delimiter = ","
 	default:
 		f.o.Delimiter = cells.GuessDelimiter(head, more)
 	}
+	f.o.labelled = o.Header == nil && labels(head, f.o.Delimiter)
 	return f, CheckDelimiter(f.o.Delimiter)
 }
 
 func newFile(name string, raw io.ReaderAt, size int, o CSV) *File {
-	return &File{tableText: tableText{name: name, raw: raw, size: size}, o: o, window: cells.Window, limit: cells.MaxRecord, bytes: math.MaxInt / 2}
+	f := &File{tableText: tableText{name: name, raw: raw, size: size}, o: o, window: cells.Window, limit: cells.MaxRecord, bytes: math.MaxInt / 2}
+	if o.run == nil && o.learns() {
+		f.survey = &survey{told: o.told(), sure: map[int]bool{}, found: map[int]*cells.Notation{}}
+	}
+	return f
 }
 
 // Packed reports whether gzip packed the file, and RowGroups how many groups of rows a Parquet file has; of another file it has none.
@@ -82,15 +101,32 @@ func (f *File) Table() (t *Table, err error) {
 	f.bytes = size
 	keep := func(whole *Table) error { t = whole; return nil }
 	all := extent{rows: math.MaxInt, values: math.MaxInt, room: lines, whole: true}
-	d := &dictionary{}
-	if err = f.blocks(all, d, keep); err == errNames {
-		d = &dictionary{target: true}
-		err = f.blocks(all, d, keep)
-	}
+	d, err := f.whole(all, keep)
 	if err == nil {
 		err = t.sortNames(d)
 	}
 	return t, f.named(err)
+}
+
+// whole reads blocks of the whole text: anew where it turns out that the target holds names, or that numbers of a column may be written in
+// another notation. An emit before that is followed by those of the blocks that count.
+func (f *File) whole(of extent, emit func(*Table) error) (*dictionary, error) {
+	d := &dictionary{}
+	for {
+		err := f.blocks(of, d, emit)
+		var column *unsurveyed
+		switch {
+		case err == errNames:
+			d = &dictionary{target: true}
+		case errors.As(err, &column):
+			if err := f.survey.look(f, column.t, column.j); err != nil {
+				return nil, err
+			}
+			d = &dictionary{target: d.target}
+		default:
+			return d, err
+		}
+	}
 }
 
 // Scan reads the text in blocks of at most so many rows, in the memory of a block, and calls fn with each; an error of fn ends it and is
@@ -106,15 +142,11 @@ func (f *File) Scan(rows int, fn func(*Table) error) error {
 	const most = 1 << 20 // values, 8 MB: a block of many columns has few rows
 	block := extent{rows: rows, values: most, room: rows}
 	f.pass, f.passes = 0, 1
-	if f.o.Target != "" || f.o.Words {
+	if f.o.learns() {
 		f.passes = 2
 		var last *Table
 		ignore := func(t *Table) error { last = t; return nil }
-		if err = f.blocks(block, d, ignore); err == errNames {
-			d = &dictionary{target: true}
-			err = f.blocks(block, d, ignore)
-		}
-		if err == nil {
+		if d, err = f.whole(block, ignore); err == nil {
 			err = last.complete(d)
 		}
 		if err != nil {
@@ -133,6 +165,15 @@ func (f *File) Scan(rows int, fn func(*Table) error) error {
 	return f.named(err)
 }
 
+// named puts the file's name before an error.
+func (f *File) named(err error) error {
+	var ambiguous *AmbiguousError
+	if err == nil || errors.As(err, &ambiguous) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", f.name, err)
+}
+
 // cells begins to cut the text into cells.
 func (f *File) cells() (*cells.Reader, error) {
 	r, err := f.open()
@@ -143,7 +184,11 @@ func (f *File) cells() (*cells.Reader, error) {
 	if mark, _ := text.Peek(3); byteOrderMark(mark) > 0 {
 		text.Discard(3)
 	}
-	return cells.NewReader(text, f.o.Delimiter, f.limit, min(f.window, f.bytes+1)), nil
+	c := cells.NewReader(text, f.o.Delimiter, f.limit, min(f.window, f.bytes+1))
+	if f.skip {
+		err = c.SkipLine()
+	}
+	return c, err
 }
 
 // blocks reads the text from the beginning and calls emit with tables of a given extent, at least once. Words are numbered in the
@@ -175,6 +220,15 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 	if err := b.columns(f.o); err != nil {
 		return err
 	}
+	if b.survey = f.survey; b.survey != nil {
+		if b.survey.fault != nil {
+			return b.survey.fault
+		}
+		if b.survey.taken == 0 && (f.o.Decimal == "," || f.o.Thousands != "") { // also plain numbers may be meant otherwise
+			return &unsurveyed{b.t, -1}
+		}
+		b.t.Written = b.survey.found
+	}
 	b.begin(f.o)
 	b.rows = max(1, min(b.rows, b.values/b.t.Cols))
 	b.optional = f.o.run != nil
@@ -186,6 +240,9 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 	}
 	f.begin()
 	if !named {
+		if f.o.Header == nil {
+			b.first = c.Start
+		}
 		if err := b.row(first, c.Start); err != nil {
 			return err
 		}

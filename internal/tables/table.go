@@ -5,6 +5,7 @@
 package tables
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,12 +30,21 @@ type Table struct {
 	Key  string
 	Keys []string
 
+	Skipped int // rows that were left out because they have no target
+
 	profile *Profile // of all rows; nil: not asked for so far
 
 	forRun *forRun // of a table that was read for a run; nil: it was not
 	lines  []evenLines
-	large  string // the text of the target's first number from 2⁵³, which is not all in Values
-	counts []int  // columns that are left out because they count the rows
+
+	// Written says how the numbers of columns are written that are not plain, by the places of the columns.
+	Written map[int]*cells.Notation
+
+	large   map[int]string // of columns, the text of the first whole number from 2⁵³, which is not all in Values
+	counts  []int          // columns that are left out because they count the rows
+	differ  []int          // those that are because they hold words that all differ
+	inexact []int          // those that are because they hold whole numbers from 2⁵³ on
+	dates   []int          // those that are because they are an index of dates
 }
 
 // Words returns the words of column j; nil if it holds numbers.
@@ -105,7 +115,11 @@ func (t *Table) Column(name string) (int, error) {
 	}
 	j := slices.Index(t.Header, name)
 	if j < 0 {
-		return -1, &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
+		name = Composed(name)
+		if j = slices.IndexFunc(t.Header, func(h string) bool { return Composed(h) == name }); j < 0 {
+			return -1, &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
+		}
+		name = t.Header[j]
 	}
 	if k := slices.Index(t.Header[j+1:], name); k >= 0 {
 		return -1, fmt.Errorf("columns %d and %d are both named %q: rename one of them", j+1, j+k+2, name)
@@ -124,7 +138,7 @@ func (t *Table) ColumnName(j int) string {
 // named returns the columns of a name or, without a header, of a number from 1.
 func (t *Table) named(name string) (columns []int) {
 	for j := range t.Cols {
-		if t.ColumnName(j) == name {
+		if own := t.ColumnName(j); own == name || Composed(own) == Composed(name) {
 			columns = append(columns, j)
 		}
 	}
@@ -179,6 +193,41 @@ func (t *Table) All() []int32 {
 
 // CountsRows reports whether column j was left out because it counts the rows.
 func (t *Table) CountsRows(j int) bool { return slices.Contains(t.counts, j) }
+
+// Differs, Inexact and DateIndex report whether column j was left out because it holds words that all differ, or whole numbers that a float64
+// does not tell apart, or because it is an index of dates.
+func (t *Table) Differs(j int) bool   { return slices.Contains(t.differ, j) }
+func (t *Table) Inexact(j int) bool   { return slices.Contains(t.inexact, j) }
+func (t *Table) DateIndex(j int) bool { return slices.Contains(t.dates, j) }
+
+// Notation says how the numbers of column j are written; nil: they are plain.
+func (t *Table) Notation(j int) *cells.Notation { return t.Written[j] }
+
+// Large is the first whole number of column j from 2⁵³ on, as the file writes it: a float64 does not tell all of them apart. It is empty if
+// there is none.
+func (t *Table) Large(j int) string { return t.large[j] }
+
+// sawLarge notes a large number of column j, if it is written as a whole number.
+func (t *Table) sawLarge(j int, text []byte) {
+	if t.large[j] != "" || bytes.ContainsAny(text, ".eEnN") {
+		return
+	}
+	if t.large == nil {
+		t.large = map[int]string{}
+	}
+	t.large[j] = cells.Clip(string(text))
+}
+
+// coded returns the places of columns of codes.
+func (t *Table) coded(names []string) map[int]bool {
+	columns := map[int]bool{}
+	for _, name := range names {
+		for _, j := range t.named(name) {
+			columns[j] = true
+		}
+	}
+	return columns
+}
 
 // Text is the value of a row in column j as text.
 func (t *Table) Text(i, j int) string {

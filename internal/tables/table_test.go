@@ -131,8 +131,8 @@ func TestCSVRefuses(t *testing.T) {
 		want string
 	}{
 		"a,b\n1,2\n3,x\n":                  {want: `f: line 3, column 2 (b): "x" is not a number`},
-		"a;b\n1;2,5\n":                     {want: `line 2, column 2 (b): "2,5" is not a number (the decimal mark is a point)`},
-		"a,b\n\n1,2\n\"3\n\",4\n":          {want: `line 4, column 1 (a): "3\n" is not a number`},
+		"a;b\n1;2,5\n":                     {want: `line 2, column 2 (b): "2,5" is not a number (with a decimal comma it is 2.5)`},
+		"a,b\n\n1,2\n\"3\n5\",4\n":         {want: `line 4, column 1 (a): "3\n5" is not a number`},
 		"a,b\n1,2\n\n3\n":                  {want: "line 4: 1 cells where the first record has 2"},
 		"a,b\n1,2,3\n":                     {want: "line 2: 3 cells where the first record has 2"},
 		"1,2\n3,\"4\n":                     {want: "line 2, column 2: the quote is never closed"},
@@ -144,7 +144,8 @@ func TestCSVRefuses(t *testing.T) {
 		"1,1e400\n":                        {want: `column 2: "1e400" is too large`},
 		"1,--2\n":                          {want: `column 2: "--2"`},
 		"1,infinit\n":                      {want: `column 2: "infinit"`},
-		"1,NA\n":                           {want: `column 2: "NA"`},
+		"1,None\n":                         {want: `column 2: "None" is not a number (a missing value is an empty cell, nan or NA)`},
+		"1,٣\n":                            {want: `column 2: "٣" is not a number: write its digits as 0 to 9`},
 		"1,\x00\n":                         {want: `column 2: "\x00"`},
 		"1,2 3\n":                          {want: `column 2: "2 3"`},
 		"":                                 {want: "line 1: the file is empty"},

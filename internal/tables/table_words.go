@@ -19,7 +19,7 @@ func (t *Table) complete(d *dictionary) error {
 			w.complete()
 		case w.distinct():
 			t.leaveOut([]int{j})
-			t.counts = append(t.counts, j)
+			t.differ = append(t.differ, j)
 		default:
 			return fmt.Errorf("%s: %w", t.Title(j), &manyWords{t.ColumnName(j)})
 		}

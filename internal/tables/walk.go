@@ -57,14 +57,25 @@ func (p *Profile) begin(t *Table) {
 // a probability below 1/1000.
 const numberedRows = 25
 
-// LeaveOutCounters leaves out the columns that count the rows of the file, except the target and those to keep. They tell a row from
-// the others, and say nothing of rows that are not in the table.
+// LeaveOutCounters leaves out the columns that count the rows of the file, those of words that all differ, and those of whole numbers that a
+// float64 does not tell apart, except the target and those to keep. They tell a row from the others, and say nothing of rows that are not in
+// the table.
 func (t *Table) LeaveOutCounters(target string, keep []string) {
 	for j, c := range t.Profile().Columns {
-		if name := t.ColumnName(j); c.Counts() && name != target && !slices.Contains(keep, name) {
-			t.leaveOut([]int{j})
+		name := t.ColumnName(j)
+		switch {
+		case name == target || slices.Contains(keep, name):
+			continue
+		case c.Counts() && t.Words(j) != nil:
+			t.differ = append(t.differ, j)
+		case c.Counts():
 			t.counts = append(t.counts, j)
+		case !c.LeftOut && c.whole && t.Large(j) != "":
+			t.inexact = append(t.inexact, j)
+		default:
+			continue
 		}
+		t.leaveOut([]int{j})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -26,6 +27,7 @@ type words struct {
 	line   int    // of the first word, or of a text that stands for a missing value as long as there is no word; 0: none
 	first  string // that word or text
 	labels bool   // numbers are words, too: the column is the target
+	codes  bool   // likewise, but numbers that are the same are the same word, however they are written: the column was declared
 
 	repeated, lacks bool
 	// all are hashes of the words of a column in which more than MaxCategories words are all different; else nil. The column is left
@@ -50,8 +52,8 @@ func (d *dictionary) of(j int) *words {
 }
 
 // take gives column j the categories of a run's, to which no word is added.
-func (d *dictionary) take(j int, categories []string, other bool) {
-	w := &words{ids: make(map[string]int32, len(categories)), names: categories, other: other}
+func (d *dictionary) take(j int, categories []string, other, codes bool) {
+	w := &words{ids: make(map[string]int32, len(categories)), names: categories, other: other, codes: codes}
 	for k, c := range categories {
 		w.ids[c] = int32(k)
 	}
@@ -76,6 +78,12 @@ func (w *words) number(c cells.Cell, keep bool) (float64, error) {
 	case err == nil && math.IsNaN(v):
 		return w.missing(c)
 	case w.labels:
+	case w.codes && err == nil:
+		c.Text = []byte(code(v, c.Text))
+		if id, ok := w.ids[string(c.Text)]; ok {
+			w.repeated = true
+			return float64(id), nil
+		}
 	case err == nil && w.names != nil:
 		return 0, fmt.Errorf("%s is a number, where the run's table has words: %s", cells.Quote(c.Text), cells.QuoteSome(w.names))
 	case err == nil:
@@ -103,6 +111,14 @@ func (w *words) number(c cells.Cell, keep bool) (float64, error) {
 	return float64(k), nil
 }
 
+// code is the word of a number: the same for 4, 4.0 and 04. A number that a float64 does not tell from others stays as it is written.
+func code(v float64, text []byte) string {
+	if math.Abs(v) >= tellsApart {
+		return string(text)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
 // missing takes a cell without a value.
 func (w *words) missing(c cells.Cell) (float64, error) {
 	if w.lacks = true; w.all != nil {
@@ -126,7 +142,7 @@ func (w *words) add(c cells.Cell, keep bool) (float64, error) {
 	case w.labels && n == maxNames:
 		return 0, fmt.Errorf("more than %d different names: these are not classes", maxNames)
 	case w.labels:
-	case IsDate(text):
+	case !w.codes && IsDate(text):
 		return 0, &CellError{Line: c.Line, Text: cells.Quote(c.Text), Date: true}
 	case n == MaxCategories && (w.repeated || w.lacks || keep):
 		return 0, errManyWords
@@ -185,7 +201,7 @@ func hash(word string) uint64 {
 // forMissing are texts that other programs write for a missing value, in lower case.
 var forMissing = []string{"na", "n/a", "#n/a", "null", "?", "-"}
 
-// isMissing reports whether a text in a column of words stands for a missing value.
+// isMissing reports whether a text stands for a missing value.
 func isMissing(text string) bool { return slices.Contains(forMissing, strings.ToLower(text)) }
 
 // standsForMissing reports whether a text in a column of numbers may stand for a missing value. None, which Python writes, is a word

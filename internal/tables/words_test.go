@@ -64,13 +64,12 @@ func TestWordsRefuse(t *testing.T) {
 		"a,b\n1,2\n3,red\nx,4\n":        `f: line 3, column 2 (b): "red" is not a number, and line 2 has one: a column holds either numbers or words`,
 		"a,b\n1,red\n3,\n3,4\n":         `f: line 2, column 2 (b): "red" is not a number, and line 4 has one: a column holds either numbers or words`,
 		"a,b\n1,inf\n3,red\n":           `f: line 3, column 2 (b): "red" is not a number, and line 2 has one`,
-		"a,b\n1,NA\n3,4\n":              `f: line 2, column 2 (b): "NA" is not a number (a missing value is an empty cell or nan)`,
-		"a,b\n1,4\n3,NA\n":              `f: line 3, column 2 (b): "NA" is not a number (a missing value is an empty cell or nan)`,
-		"a;b\n1;2,5\n":                  `f: line 2, column 2 (b): "2,5" is not a number (the decimal mark is a point)`,
-		"a;b\n1;x\n2;2,5\n":             `f: line 3, column 2 (b): "2,5" is not a number (the decimal mark is a point)`,
+		"a;b\n1;1,005\n":                `f: column 2 (b): "1,005" has two readings: 1.005 with data.csv.decimal: ",", and 1005 with data.csv.thousands: ",": say which`,
+		"a;b;c\n1;1.005;1,5\n":          `f: column 2 (b): "1.005" has two readings, as column 3 (c) has decimal commas: 1.005 with data.csv.decimal: ".", and 1005 with data.csv.thousands: "."`,
+		"a;b\n1;٣\n2;٤\n3;5\n":          `f: line 2, column 2 (b): "٣" is not a number: write its digits as 0 to 9`,
 		"a,b\n1,NA\n3,red\n4,5\n":       `f: line 3, column 2 (b): "red" is not a number, and line 4 has one`,
 		"a,b\n1,n.a.\n3,2024-01-31\n":   `f: line 3, column 2 (b): "2024-01-31" is not a number but a date`,
-		"a,b\n1,None\n3,4\n":            `f: line 2, column 2 (b): "None" is not a number (a missing value is an empty cell or nan)`,
+		"a,b\n1,None\n3,4\n":            `f: line 2, column 2 (b): "None" is not a number (a missing value is an empty cell, nan or NA)`,
 		"a,b\nNA,1\n" + ids(2000):       "f: line 1003, column 1 (a): more than 1000 different words",
 		"a,b\n1,1e400\n":                `f: line 2, column 2 (b): "1e400" is too large for a float64`,
 		"a,b\n1,\xff\n":                 `f: line 2, column 2 (b): the name is not UTF-8 text`,
@@ -112,8 +111,8 @@ func TestWordsRefuse(t *testing.T) {
 func TestManyDifferentWords(t *testing.T) {
 	text := "a,b\n" + ids(3000)
 	tab, err := decode("f", []byte(text), CSV{Words: true})
-	if err != nil || !slices.Equal(tab.LeftOut, []bool{true, false}) || !slices.Equal(tab.counts, []int{0}) || tab.Names != nil {
-		t.Fatalf("left out %v, %v, names %v: %v", tab.LeftOut, tab.counts, tab.Names, err)
+	if err != nil || !slices.Equal(tab.LeftOut, []bool{true, false}) || !slices.Equal(tab.differ, []int{0}) || tab.CountsRows(0) || tab.Names != nil {
+		t.Fatalf("left out %v, %v, names %v: %v", tab.LeftOut, tab.differ, tab.Names, err)
 	}
 	for i := range tab.Rows() {
 		if a, b := tab.Values[2*i], tab.Values[2*i+1]; !math.IsNaN(a) || b != float64(i%7) {
@@ -121,8 +120,8 @@ func TestManyDifferentWords(t *testing.T) {
 		}
 	}
 	err = scanFrom("f", strings.NewReader(text), len(text), CSV{Words: true}, 500, func(block *Table) error {
-		if !slices.Equal(block.LeftOut, []bool{true, false}) || !slices.Equal(block.counts, []int{0}) {
-			return fmt.Errorf("left out %v, %v", block.LeftOut, block.counts)
+		if !slices.Equal(block.LeftOut, []bool{true, false}) || !slices.Equal(block.differ, []int{0}) {
+			return fmt.Errorf("left out %v, %v", block.LeftOut, block.differ)
 		}
 		return nil
 	})
@@ -136,7 +135,7 @@ func TestCounters(t *testing.T) {
 	for text, want := range map[string][]string{
 		"a,b,y\n0,5,x\n1,6,x\n2,5,z\n":            {"a"},
 		"a,b,y\n1,5,x\n2,6,x\n3,5,z\n":            {"a"},
-		"a,b,y\n1,p,x\n2,q,x\n3,r,z\n":            {"a", "b"},
+		"a,b,y\n1,p,x\n2,q,x\n3,r,z\n":            {"a", "≠b"},
 		"a,b,y\n1,p,x\n2,q,x\n3,p,z\n":            {"a"},
 		"a,b,y\n2,p,x\n3,,x\n4,r,z\n":             nil, // not from 0 or 1; a word is missing
 		"a,b,y\n1,5,x\n2,6,x\n4,7,z\n":            nil,
@@ -160,10 +159,13 @@ func TestCounters(t *testing.T) {
 		for _, j := range tab.counts {
 			got = append(got, tab.ColumnName(j))
 		}
+		for _, j := range tab.differ { // words that all differ count nothing
+			got = append(got, "≠"+tab.ColumnName(j))
+		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: left out %q, want %q", text, got, want)
 		}
-		if keep.LeaveOutCounters("y", []string{"", "Unnamed: 0", "a", "b"}); keep.counts != nil || keep.LeftOut != nil {
+		if keep.LeaveOutCounters("y", []string{"", "Unnamed: 0", "a", "b"}); keep.counts != nil || keep.differ != nil || keep.LeftOut != nil {
 			t.Errorf("%q: left out %v although they are kept", text, keep.counts)
 		}
 		if tab.LeaveOutCounters("none", nil); strings.HasSuffix(text, "w\n") && tab.Left(2) != true {
@@ -180,7 +182,8 @@ func TestDates(t *testing.T) {
 		"2024-01-11 02:00:00 +0100": true, "2024-01-11 02:00:00.5+01:00": true, "2024-01-11T02:00:00 Z": true, "11Jan2024": true, "20240104T050000": true, "20240104T0500Z": true,
 		"Saturday, January 13, 2024": true, "Sat 13 Jan 2024": true, "Sat, 13 Jan 2024 02:00:00 GMT": true, "Sat, 13 Jan 2024 02:00:00 -0700": true, "Sat Jan 13 02:00:00 2024": true,
 		"Sat Jan 13 02:00:00 CET 2024": true, "Jan 13, 2024, 11:00": true, "11:00 PM": true, "11:00:59PM": true, "11:00 +01": true, "2024 Jan 13": true, "2024/01": true, "01/2024": true,
-		"Jan-24": true, "2024-01": true, "9999-12-31": true, "0001-01-01T00:00:00Z": true,
+		"Jan-24": true, "Jan-1-2015": true, "Jan 1 2015": true, "2005Q1": true, "2005-Q4": true, "Q1 2005": true, "1Q2005": true, "2005H2": true, "2005-W07": true, "2005Q5": false,
+		"1005Q1": false, "Q1": false, "Q12005x": false, "2024-01": true, "9999-12-31": true, "0001-01-01T00:00:00Z": true,
 		"A-12": false, "3/4 inch": false, "3/4": false, "12/1000": false, "1234-05": false, "Mon 10:00": false, "T-1000": false, "20240104T9": false, "a 10:30": false, "Jan-240": false,
 		"1 Zoo": false, "10:30 of 5": false, "24/7": false, "May 5": false, "P1Y2M": false, "Mon, 5": false, "2024.1.2": false, "1:1": false, "x 2024-01-01": false,
 		"1.2": false, "12-34-56": false, "S/M": false, "10:5": false, "Tuesday": false, strings.Repeat("1", 50): false,

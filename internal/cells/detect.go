@@ -1,0 +1,205 @@
+package cells
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+)
+
+// Told are the settings about numbers that a user gives. Each that is empty is found out.
+type Told struct {
+	Decimal   string // . or ,
+	Thousands string // , . ' or a blank
+	Strip     bool   // texts around the numbers are no words, however few numbers there are
+}
+
+// allowed are the forms that the settings leave, as bits.
+func (t Told) allowed() (mask uint8) {
+	for k, f := range forms {
+		if (t.Decimal == "" || t.Decimal[0] == f.decimal) && (t.Thousands == "" || f.thousands == 0 || t.Thousands[0] == f.thousands) {
+			mask |= 1 << k
+		}
+	}
+	if t.Decimal == "" && t.Thousands == "," { // a comma between thousands is no decimal mark
+		mask &= withPoint
+	}
+	if t.Decimal == "" && t.Thousands == "." {
+		mask &= withComma
+	}
+	return mask
+}
+
+// Verdict says what the cells of a column are.
+type Verdict int
+
+const (
+	Plain     Verdict = iota // plain decimal numbers
+	Written                  // numbers in a notation
+	Ambiguous                // numbers that two notations read differently
+	Texts                    // not numbers
+)
+
+// Detector looks at the cells of a column, one after another, and finds out whether they are numbers and how they are written.
+type Detector struct {
+	told Told
+
+	cells  int
+	plain  bool  // all so far are plain numbers
+	forms  uint8 // the forms that read all so far
+	cut    bool  // all could be cut so far, with the same texts around the numbers
+	before string
+	after  string
+	books  bool // some in parentheses, or with a minus behind
+	naked  bool // some neither
+
+	comma     string   // the first that point and comma read differently because of a comma
+	group     string   // the first whose point may stand between thousands
+	ungrouped bool     // a point that stands otherwise
+	few       []string // the first different cells
+	first     string   // the first that is no plain number
+	room      [48]byte
+}
+
+// NewDetector returns a detector of a column. Told are the settings.
+func NewDetector(told Told) *Detector {
+	return &Detector{told: told, plain: true, cut: true, forms: told.allowed()}
+}
+
+// See looks at the next cell, which is not missing.
+func (d *Detector) See(text []byte) {
+	v, err := Number(text)
+	if err == nil && v != v {
+		return
+	}
+	d.cells++
+	if err != nil {
+		if d.plain {
+			d.first = string(text[:min(len(text), 64)])
+		}
+		d.plain = false
+	}
+	if !d.cut {
+		return
+	}
+	w, ok := cut(text, d.room[:])
+	switch {
+	case !ok || d.cells > 1 && (d.before != string(w.before) || d.after != string(w.after)):
+		d.cut = false
+		return
+	case d.cells == 1:
+		d.before, d.after = string(w.before), string(w.after)
+	}
+	d.books, d.naked = d.books || w.books, d.naked || !w.books
+	reads := w.readable()
+	d.forms &= reads
+	if len(d.few) < enough && !d.seen(text) {
+		d.few = append(d.few, string(text))
+	}
+	comma, point := false, false
+	for _, c := range w.core {
+		comma, point = comma || c == ',', point || c == '.'
+	}
+	switch grouping := reads&withPoint != 0 && reads&withComma != 0; {
+	case comma && grouping && d.comma == "":
+		d.comma = string(text)
+	case point && !comma && grouping && d.group == "":
+		d.group = string(text)
+	case point && !comma && !grouping && reads&withPoint != 0:
+		d.ungrouped = true
+	}
+}
+
+// enough different cells with a text around them are numbers with a unit; fewer are taken for words, such as 2dr and 4dr.
+const enough = 3
+
+func (d *Detector) seen(text []byte) bool {
+	for _, s := range d.few {
+		if s == string(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Texts reports whether a cell so far is no plain number, and whether it is already sure that they are not all numbers.
+func (d *Detector) Texts() (some, sure bool) {
+	return !d.plain, !d.plain && (!d.cut || d.forms == 0)
+}
+
+// First is the first cell that is no plain number.
+func (d *Detector) First() string { return d.first }
+
+// Verdict says what the cells are. Numbers that are Written have the first notation. Of Ambiguous ones, the two that read the example
+// differently are returned.
+func (d *Detector) Verdict() (v Verdict, n, or Notation, example string) {
+	around := d.before != "" || d.after != ""
+	switch {
+	case d.cells == 0:
+		return Plain, n, n, ""
+	case !d.cut || d.forms == 0, around && !d.told.Strip && len(d.few) < enough, d.books && !d.naked && !d.told.Strip:
+		if d.plain {
+			return Plain, n, n, ""
+		}
+		return Texts, n, n, ""
+	}
+	point, comma := d.notation(d.forms&withPoint), d.notation(d.forms&withComma)
+	switch {
+	case d.forms&withPoint == 0:
+		n = comma
+	case d.forms&withComma == 0 || isEnglish(d.before):
+		n = point
+	case d.comma != "":
+		return Ambiguous, comma, point, d.comma
+	case d.group != "" && !d.ungrouped && (isAmount(d.before) || isAmount(d.after)):
+		return Ambiguous, point, comma, d.group
+	default:
+		n = point
+	}
+	if n == (Notation{}) {
+		return Plain, n, n, ""
+	}
+	return Written, n, n, ""
+}
+
+// MayGroup returns a plain number of the column whose point may stand between thousands, if all points may: in a table with decimal commas
+// elsewhere, these are ambiguous.
+func (d *Detector) MayGroup() (example string, may bool) {
+	return d.group, d.group != "" && !d.ungrouped
+}
+
+// notation is that of the first of some forms; the zero value if there is none.
+func (d *Detector) notation(mask uint8) (n Notation) {
+	if mask == 0 {
+		return n
+	}
+	f := forms[bits.TrailingZeros8(mask)]
+	if f.decimal != '.' {
+		n.Decimal = string(rune(f.decimal))
+	}
+	if f.thousands != 0 {
+		n.Thousands = string(rune(f.thousands))
+	}
+	n.Before, n.After, n.Books = d.before, d.after, d.books
+	return n
+}
+
+// Hint says how a cell that is no plain number would be read in another notation, in parentheses after a blank; empty if there is none.
+func Hint(b []byte) string {
+	if len(b) > 64 {
+		return ""
+	}
+	d := NewDetector(Told{Strip: true})
+	d.See(b)
+	v, n, or, _ := d.Verdict()
+	reading := func(n Notation) string {
+		x, _ := n.Number(b)
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	switch v {
+	case Written:
+		return fmt.Sprintf(" (with %v it is %s)", &n, reading(n))
+	case Ambiguous:
+		return fmt.Sprintf(" (with %v it is %s, with %v %s)", &n, reading(n), &or, reading(or))
+	}
+	return ""
+}
