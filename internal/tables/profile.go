@@ -68,8 +68,9 @@ func (c *Column) Empty() bool { return c.Missing == c.Count }
 // Constant reports whether all rows have the same value, or none has one.
 func (c *Column) Constant() bool { return c.Empty() || !c.Lacks() && c.Low == c.High }
 
-// Mean is the mean of the values that are there, NaN if there is none.
-func (c *Column) Mean() float64 { return c.Sum / float64(c.Count-c.Missing) }
+// Mean is the mean of the values that are there, NaN if there is none. It is between the least and the largest, which a sum that is rounded
+// may miss.
+func (c *Column) Mean() float64 { return max(c.Low, min(c.High, c.Sum/float64(c.Count-c.Missing))) }
 
 // Largest is the largest magnitude, 0 without rows, and NaN if a value is missing.
 func (c *Column) Largest() float64 {

@@ -165,15 +165,6 @@ func (f *File) Scan(rows int, fn func(*Table) error) error {
 	return f.named(err)
 }
 
-// named puts the file's name before an error.
-func (f *File) named(err error) error {
-	var ambiguous *AmbiguousError
-	if err == nil || errors.As(err, &ambiguous) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", f.name, err)
-}
-
 // cells begins to cut the text into cells.
 func (f *File) cells() (*cells.Reader, error) {
 	r, err := f.open()

@@ -124,9 +124,10 @@ func (t *tableText) lines(window int) (lines, size int, err error) {
 // named puts the file's name before an error.
 func (t *tableText) named(err error) error {
 	var damaged *parquet.Error
+	var ambiguous *AmbiguousError
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || errors.As(err, &ambiguous): // which names the file itself
+		return err
 	case errors.As(err, &damaged): // of no line of a text
 		return fmt.Errorf("%s: %w", t.file, err)
 	}
