@@ -19,10 +19,10 @@ func (s *Schema) unlike(rows int) (columns []string) {
 	return columns
 }
 
-// withUnits lists the columns of words that are numbers with a sign or a unit, such as $123, 12 kg or 1.2%.
+// withUnits lists the columns of words that are numbers with a sign or a unit, such as $123, 12 kg or 1.2%, and not declared to be categories.
 func (s *Schema) withUnits() (columns []string) {
 	for i := range s.Expand {
-		if s.Expand[i].units() {
+		if !s.Expand[i].Codes && s.Expand[i].units() {
 			columns = append(columns, s.Expand[i].Column)
 		}
 	}

@@ -53,7 +53,7 @@ type Schema struct {
 
 	// Ranges describe the inputs' numbers in the training rows: of each column of numbers in order, of each channel of images, or of each
 	// feature of arrays that have at most 512 of them, else of all their features together. Runs of older versions have none.
-	Ranges []Range `json:"ranges,omitempty"`
+	Ranges []Range `json:"ranges,omitzero"`
 }
 
 // Written says how the numbers of a column are written.

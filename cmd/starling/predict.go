@@ -60,7 +60,7 @@ apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/iris --in new.csv --out predictions.csv --key id
   starling predict runs/churn --in new.csv --out out.csv --threshold yes=0.2
-  starling predict runs/rents --in new.csv --out predictions.csv --quantiles .1,.5,.9 --draws 200
+  starling predict runs/rents --in new.csv --out q.csv --quantiles .1,.5,.9
   starling predict runs/digits --in images.npy --out probabilities.npy --json
   gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
