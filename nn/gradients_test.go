@@ -33,6 +33,7 @@ func TestGradients(t *testing.T) {
 		{"dense bias bernoulli", []int{3}, []Layer{Dense{Units: 1}}, Bernoulli{}, 20},
 		{"mlp", []int{6}, []Layer{Dense{Units: 18}, ReLU, Dense{Units: 7}, Tanh, Dense{Units: 2}}, Gaussian{SD: .7}, 65},
 		{"predicted noise", []int{6}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 2}}, Gaussian{SD: Predicted}, 65},
+		{"predicted noise, floor", []int{6}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 4}}, Gaussian{SD: Predicted, Floor: .8}, 65},
 		{"predicted noise of three", []int{2, 4, 5}, []Layer{conv(2, 3, 1, 1), Swish, Dense{Units: 6}}, Gaussian{SD: Predicted}, 37},
 		{"relu first", []int{9}, []Layer{ReLU, Dense{Units: 4}}, Categorical{}, 33},
 		{"learned sd", []int{4}, []Layer{Dense{Units: 5}, Swish, Dense{Units: 2}}, Gaussian{SD: Learned}, 90},

@@ -139,7 +139,7 @@ var likelihoods = map[string]func(n *Net, z, theta []float64, set *data.Set, i i
 		ll, targets := 0.0, n.Targets()
 		for k, v := range z[:targets] {
 			if n.lik.(Gaussian).SD == Predicted {
-				sd = min(1e6, max(1e-6, math.Exp(z[targets+k])))
+				sd = math.Hypot(min(1e6, max(1e-6, math.Exp(z[targets+k]))), n.lik.(Gaussian).Floor)
 			}
 			r := (float64(set.Values[i*targets+k]) - v) / sd
 			ll -= r*r/2 + math.Log(sd) + halfLog2Pi

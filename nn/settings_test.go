@@ -49,6 +49,9 @@ func TestSettings(t *testing.T) {
 		{Gaussian{SD: 1e-3}, nil},
 		{Gaussian{SD: Learned}, nil},
 		{Gaussian{SD: Predicted}, nil},
+		{Gaussian{SD: Predicted, Floor: 0.01}, nil},
+		{Gaussian{SD: Learned, Floor: 0.01}, []string{"floor: is that of predicted standard deviations: want sd: predicted, or no floor"}},
+		{Gaussian{SD: Predicted, Floor: -1}, []string{"floor: want a number from 0 to 1e6, have -1"}},
 		{Gaussian{}, []string{"want an sd above 0, learned or predicted"}},
 		{Gaussian{SD: -3}, []string{"want an sd above 0, learned or predicted"}},
 	} {
@@ -89,6 +92,7 @@ func TestLikelihoods(t *testing.T) {
 		{Gaussian{SD: 3}, "gaussian", 0, 0, []float64{-1, 2, ln2, ln3}, []float64{3, 3, 3, 3}},
 		{Gaussian{SD: Learned}, "gaussian", 0, 1, []float64{-1, 2, ln2, ln3}, []float64{1, 1, 1, 1}},
 		{Gaussian{SD: Predicted}, "gaussian", 0, 0, []float64{-1, 2}, []float64{2, 3}},
+		{Gaussian{SD: Predicted, Floor: 4}, "gaussian", 0, 0, []float64{-1, 2}, []float64{math.Sqrt(4 + 16), 5}},
 	} {
 		if got := c.lik.Classes(3); got != c.classes || c.lik.Regression() != (got == 0) {
 			t.Errorf("%s: %d classes, want %d; regression: %v", c.name, got, c.classes, c.lik.Regression())

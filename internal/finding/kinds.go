@@ -16,6 +16,7 @@ var kinds = named(
 	Biased{}, ChainStuck{}, ChainsStill{}, IslandsStuck{}, IslandsStill{}, MovesStuck{}, SamplingFailed{}, ScaleKept{}, Exploded{}, UnmovedRuns{},
 	Divergent{}, DivergentRefused{}, DivergentRefusedFew{}, ChainsDiverged{}, ChainsDivergedFew{},
 	ELBOUnsettled{}, SWAGSpread{}, SWAGNarrow{}, SWAGWide{}, SVGD{}, MeanField{}, ChosenByValidation{}, AsIs{}, Point{}, OneBatch{}, PriorOfDecay{},
+	RestartsLost{},
 	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{},
 	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
 	WordColumns{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
