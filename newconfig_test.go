@@ -239,9 +239,10 @@ func checkEpochs(t *testing.T, network tableNetwork) {
 // TestBudgetByParameters: the budget of a config is that of the parameters of its network, for classes and for numbers.
 func TestBudgetByParameters(t *testing.T) {
 	for _, look := range []data.Look{{Inputs: 3}, {Inputs: 40}, {Inputs: 40, Classes: 20}, {Inputs: 7, Classes: 2}} {
+		look.Spread = &data.Spread{}
 		between := false
 		for look.Rows = 64; look.Rows < 1<<24; look.Rows += look.Rows / 4 {
-			spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &look).Config())
+			spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &look, noiseByRule).Config())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,7 +280,8 @@ func TestNewConfigOfFewRows(t *testing.T) {
 		{data.Look{Rows: 500, Inputs: 3}, 2, .9}, {data.Look{Rows: 501, Inputs: 3}, 3, .75}, {data.Look{Rows: 500, Inputs: 3, Few: true}, 2, .9},
 		{data.Look{Rows: 500, Inputs: 3, Classes: 2}, 2, .75},
 	} {
-		spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &c.look).Config())
+		c.look.Spread = &data.Spread{}
+		spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &c.look, noiseByRule).Config())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,23 +302,6 @@ func TestNewConfigOfFewRows(t *testing.T) {
 	}
 	if move := ofNumbers.move(2000); move != "{hmc: {length: auto, most: 64}}" {
 		t.Errorf("a small budget has the move %s", move)
-	}
-}
-
-// TestNewConfigOfFewValues: grades from 3 to 8 are a number with one noise, and numbers that hardly repeat have a noise that is predicted.
-func TestNewConfigOfFewValues(t *testing.T) {
-	for few, want := range map[bool]nn.Likelihood{true: nn.Gaussian{SD: nn.Learned}, false: nn.Gaussian{SD: nn.Predicted}} {
-		look := &data.Look{Rows: 100, Inputs: 3, Few: few}
-		spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, look).Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if spec.Model.Likelihood != want {
-			t.Errorf("few values %v: %v, want %v", few, spec.Model.Likelihood, want)
-		}
-		if _, err := nn.New([]int{3}, spec.Model.Layers, spec.Model.Likelihood); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

@@ -22,6 +22,7 @@ type Look struct {
 	Names   []string // of the classes; nil if they are the numbers 0 … Classes−1
 	Words   bool     // the target holds words
 	Few     bool     // the target is a number of few values: 30 at most, with five rows of each on average
+	Spread  *Spread  // of a target that is a number; nil for classes
 
 	Missing  []string // columns in which values are missing
 	OneHot   []string // columns of words
@@ -62,6 +63,13 @@ func LookAt(o CSV) (*Look, error) {
 		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.Words(target) != nil,
 		Few:     !classes && column.Few(),
 		Counted: s.Counted, Numbered: t.Numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
+	}
+	if !classes {
+		values := make([]float64, t.Rows())
+		for i := range values {
+			values[i] = t.Values[i*t.Cols+target]
+		}
+		l.Spread = spreadOf(values)
 	}
 	for _, e := range s.Expand {
 		if e.Missing {

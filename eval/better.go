@@ -46,6 +46,13 @@ func (a *Assessment) better(e *Ensembles) *finding.Finding {
 	})
 }
 
+// Differ returns the mean of the differences a_i − b_i of the losses of examples, and the mean without the tenth of the examples that differ
+// most.
+func Differ(a, b []float64) (mean, trimmed float64) {
+	d := differences(a, b)
+	return uq.Mean(d), uq.Mean(trim(d))
+}
+
 // differences are a_i − b_i.
 func differences(a, b []float64) []float64 {
 	d := make([]float64, len(a))

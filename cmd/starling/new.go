@@ -38,9 +38,13 @@ starling fit FILE --target COLUMN does the same and trains at once; the config, 
 			if t.target == "" {
 				return wrongUse("starling new %s needs --target, the column to predict", quoted(args[0]))
 			}
-			text, err := t.config(args[0])
+			table, err := t.csv(args[0])
 			if err != nil {
 				return err
+			}
+			text, err := starling.NewConfig(table)
+			if err != nil {
+				return mended(err)
 			}
 			out := cmd.OutOrStdout()
 			if jsonOut {
@@ -85,24 +89,28 @@ func (t *tableToLearn) given() []flagged {
 	return append(all, t.form.given()...)
 }
 
-// config makes the config of a table.
-func (t *tableToLearn) config(name string) ([]byte, error) {
+// csv names the table, and what the flags say of it.
+func (t *tableToLearn) csv(name string) (table data.CSV, err error) {
 	if isConfig(name) {
-		return nil, wrongUse("%s is a config, and --target names a column of a table: starling fit %s", name, quoted(name))
+		return table, wrongUse("%s is a config, and --target names a column of a table: starling fit %s", name, quoted(name))
 	}
 	if !exists(name) {
-		return nil, wrongUse("there is no file %s", name)
+		return table, wrongUse("there is no file %s", name)
 	}
-	table := data.CSV{File: name, Target: t.target, Drop: t.drop, Keep: t.keep}
+	table = data.CSV{File: name, Target: t.target, Drop: t.drop, Keep: t.keep}
 	if err := t.form.tell(&table); err != nil {
-		return nil, err
+		return table, err
 	}
-	text, err := starling.NewConfig(table)
+	return table, nil
+}
+
+// mended names the flag that mends a fault of a column.
+func mended(err error) error {
 	var fault *tables.ColumnFault
 	if errors.As(err, &fault) {
-		return nil, &starling.DataError{Err: errors.New(fault.Mended(fmt.Sprintf("--%s %s", fault.Setting, quoted(inList(fault.Column)))))}
+		return &starling.DataError{Err: errors.New(fault.Mended(fmt.Sprintf("--%s %s", fault.Setting, quoted(inList(fault.Column)))))}
 	}
-	return text, err
+	return err
 }
 
 // isTable reports whether a file is a table, by its name.
