@@ -82,8 +82,9 @@ func TestNewConfigOfOddNames(t *testing.T) {
 			t.Errorf("%q: %v", target, err)
 			return
 		}
-		if last := fmt.Sprintf("{dense: %d}]", max(problem.Schema.Classes, 2)); !strings.Contains(string(text), last) {
-			t.Errorf("%q: %d classes, want %s:\n%s", target, problem.Schema.Classes, last, text)
+		net, err := nn.New([]int{3}, spec.Model.Layers, spec.Model.Likelihood)
+		if err != nil || net.Classes() != problem.Schema.Classes || net.Classes() == 0 && net.Targets() != 1 {
+			t.Errorf("%q: %d classes, %v:\n%s", target, problem.Schema.Classes, err, text)
 		}
 		if in := fmt.Sprintf(" %d inputs. ", problem.Schema.Shape[0]); !strings.Contains(string(text), in) {
 			t.Errorf("%q: want%sin\n%s", target, in, text)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
@@ -22,20 +23,18 @@ const (
 	noisePredicted                  // an output of the network
 )
 
-// A network that predicts its noise puts narrow spikes on values that are often the same, and is far off where it is wrong about them. So
-// the noise of such targets is one number: of few values, or where a value is that of a tenth of the rows.
-const often = .1
-
 // leastFloor is the least floor of a predicted standard deviation, as a share of that of the target. A narrower noise is none that the
 // rows of a table can tell: networks without a floor lose more on a few new rows than they gain on the others.
 const leastFloor = .01
 
-// repeats says why the noise is one number; empty: it is predicted.
+// repeats says why the noise is one number; empty: it is predicted. A network that predicts its noise puts narrow spikes on values that are
+// often the same, and is far off where it is wrong about them. So the noise of such targets is one number: of few values, or where many rows
+// have the same.
 func repeats(look *data.Look) string {
 	switch s := look.Spread; {
 	case look.Few:
 		return fmt.Sprintf("one noise for all rows, as the target has %d different values only", s.Distinct)
-	case s.Share >= often:
+	case s.Share >= finding.Many:
 		return fmt.Sprintf("one noise for all rows, as %.2g %% of them have the value %v", 100*s.Share, s.Common)
 	}
 	return ""
@@ -66,9 +65,8 @@ func (k noiseKind) likelihood(look *data.Look) (outputs int, likelihood, reason 
 
 // proposals names what else suits the values of a target; empty: nothing.
 func proposals(s *data.Spread) string {
-	switch {
-	case s.Least >= 0 && s.Share >= often && s.Common == 0:
-		return fmt.Sprintf("%.2g %% of the rows are 0: a normal distribution cannot say so. Consider whether the target is 0 as a class of its own, and the amounts above 0 in another table", 100*s.Share)
+	if s.Least == 0 && s.Common == 0 && s.Share >= finding.Many {
+		return fmt.Sprintf("%.2g %% of the rows are 0. Two configs can say so: one for whether it is 0, as a class, and one for the rows above 0", 100*s.Share)
 	}
 	return ""
 }

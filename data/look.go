@@ -65,11 +65,7 @@ func LookAt(o CSV) (*Look, error) {
 		Counted: s.Counted, Numbered: t.Numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
 	}
 	if !classes {
-		values := make([]float64, t.Rows())
-		for i := range values {
-			values[i] = t.Values[i*t.Cols+target]
-		}
-		l.Spread = spreadOf(values)
+		l.Spread = spreadOf(valuesOf(t, target))
 	}
 	for _, e := range s.Expand {
 		if e.Missing {

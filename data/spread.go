@@ -12,8 +12,6 @@ type Spread struct {
 	Share    float64 // of the rows, that have it
 	Gap      float64 // the smallest distance of two different values, in standard deviations of all
 	Least    float64 // the smallest value
-	Ratio    float64 // of the 95 % quantile to the median, for values above 0
-	Tails    float64 // the distance of the 99 % from the 1 % quantile over that of the quartiles; 3.4 for normal values
 }
 
 // spreadOf measures values, of which there is one at least.
@@ -41,7 +39,22 @@ func spreadOf(values []float64) *Spread {
 		i = k
 	}
 	s.Gap /= math.Sqrt(square / n)
-	at := func(q float64) float64 { return v[int(q*(n-1)+.5)] }
-	s.Ratio, s.Tails = at(.95)/at(.5), (at(.99)-at(.01))/(at(.75)-at(.25))
 	return s
+}
+
+// zeros is the share of the rows of a table that are 0 in column j, if no value is below 0 and none is more frequent; else 0.
+func zeros(t *Table, j int) float64 {
+	if s := spreadOf(valuesOf(t, j)); s.Least == 0 && s.Common == 0 {
+		return s.Share
+	}
+	return 0
+}
+
+// valuesOf returns the values of column j.
+func valuesOf(t *Table, j int) []float64 {
+	values := make([]float64, t.Rows())
+	for i := range values {
+		values[i] = t.Values[i*t.Cols+j]
+	}
+	return values
 }

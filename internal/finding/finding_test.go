@@ -66,7 +66,7 @@ func all() (fs []Finding) {
 		NoLongerConstant{list(Unlearnt("k", 12, 30, "7 in training")), "new.csv"},
 		WordColumns{list("colour"), 3}, WordColumns{list("colour", "size"), 1},
 		RowNumbers{list("id"), "[note, id]", "[id]"}, RowNumbers{list("id", "order"), "[id, order]", "[id, order]"}, UnlikeWords{list("name"), 90, 120, "[name]"}, UnlikeWords{list("name", "note"), 190, 120, "[name, note]"}, UnitWords{list("price"), "[price]"}, UnitWords{list("price", "number 3"), `[price, "3"]`},
-		WholeAmounts{"y", 4, "model.layers.4"}, WholeAmounts{"y", 1004, "model.layers.4"}, MissingValues{list("age")}, MissingValues{list("age", "colour")}, MissingElsewhere{list("age")}, MissingElsewhere{list("age", "colour")},
+		WholeAmounts{"y", 4, "model.layers.4"}, WholeAmounts{"y", 1004, "model.layers.4"}, ManyZeros{"y", .684}, MissingValues{list("age")}, MissingValues{list("age", "colour")}, MissingElsewhere{list("age")}, MissingElsewhere{list("age", "colour")},
 		ZeroFeatures{FirstFeatures([]int{4})}, ZeroFeatures{FirstFeatures([]int{4, 9})}, ZeroFeatures{FirstFeatures(make([]int, 21))}, UnseenClasses{list("cedar"), 1}, UnseenClasses{list("3", "7"), 12}, RareClasses{list("cedar (3)"), 5}, RareClasses{list("3 (1)", "7 (4)"), 5}, RareClasses{FirstOf(slices.Repeat([]string{"c (1)"}, 12)), 5}, NoThreshold{1, 200}, NoThreshold{3, 200}, ChannelsLast{"x.npy", 28, 28, 1},
 		StoppedEarly{3, 0.03125}, IslandsStuck{Numbered([]int{0}), 0.1, pcn, false}, IslandsStuck{Numbered([]int{0, 2, 5}), 0.1, pcn, true},
 		IslandsStill{Numbered([]int{0}), 0.1, pcn}, IslandsStill{Numbered([]int{0, 2, 5}), 0.1, pcn},

@@ -19,7 +19,7 @@ var kinds = named(
 	RestartsLost{},
 	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{},
 	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
-	WordColumns{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
+	WordColumns{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, ManyZeros{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
 	NoThreshold{}, ChannelsLast{}, InitUnused{},
 	FewDraws{}, LoneAncestor{}, FiltersApart{}, SmallFilters{}, ErrorsUnknown{}, ScansLeftOut{},
 )

@@ -34,10 +34,9 @@ func (f EnsembleBetter) words() words {
 		look: warning | ofPredictions,
 		says: say("%s is better than the posterior (NLL %s against %s)",
 			plural(f.Restarts, "the best MAP alone", say("the deep ensemble of the %v MAPs", f.Restarts)), f.Ensemble, f.Posterior),
-		means: say("it needs no sampling. On the %v test examples the difference is %.2g ± %.2g%s; %s. More epochs or particles may help too",
-			f.Examples, f.By, f.SE, trimmed, chance(f.Once)),
-		cure: say("take it, by starling fit RUN/config.yaml --set 'method={%s: {}}' --out NEW, where RUN is the folder of this run%s",
-			plural(f.Restarts, "map", "ensemble"), either(f.Learned, "", "; or try "+widths)), help: helpScores,
+		means: say("it needs no sampling. On the %v test examples the difference is %.2g ± %.2g%s; %s. %s, more epochs or particles may help, too",
+			f.Examples, f.By, f.SE, trimmed, chance(f.Once), either(f.Learned, "More units", "A prior that learns its widths ("+widths+")")),
+		cure: say("take it: starling fit RUN/config.yaml --set 'method={%s: {}}'", plural(f.Restarts, "map", "ensemble")), help: helpScores,
 	}
 }
 

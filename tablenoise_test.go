@@ -1,0 +1,156 @@
+package starling
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
+)
+
+// TestNoiseByRule: a target of few values, or with one that is frequent, has one noise for all rows, which the config explains. The floor of
+// any other is half the distance of its values, or a share of their standard deviation.
+func TestNoiseByRule(t *testing.T) {
+	one := nn.Gaussian{SD: nn.Learned}
+	for name, c := range map[string]struct {
+		look data.Look
+		want nn.Likelihood
+		says string
+	}{
+		"few":      {data.Look{Few: true, Spread: &data.Spread{Distinct: 6, Share: .4, Common: 3}}, one, "the target has 6 different values only"},
+		"zeros":    {data.Look{Spread: &data.Spread{Share: .68}}, one, "68 % of them have the value 0\n"},
+		"often":    {data.Look{Spread: &data.Spread{Share: .1, Common: 5.1, Least: 2}}, one, "10 % of them have the value 5.1\n"},
+		"less":     {data.Look{Spread: &data.Spread{Share: .09}}, nn.Gaussian{SD: nn.Predicted, Floor: leastFloor}, "depends on the inputs"},
+		"rounded":  {data.Look{Spread: &data.Spread{Gap: .2}}, nn.Gaussian{SD: nn.Predicted, Floor: .1}, "depends on the inputs"},
+		"infinite": {data.Look{Spread: &data.Spread{Gap: math.Inf(1)}}, nn.Gaussian{SD: nn.Predicted, Floor: 1}, "depends on the inputs"},
+	} {
+		c.look.Rows, c.look.Inputs = 100, 3
+		text := string(tableConfig(data.CSV{File: "t.csv", Target: "y"}, &c.look, noiseByRule).Config())
+		spec, err := ParseSpec("new", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec.Model.Likelihood != c.want || !strings.Contains(text, c.says) {
+			t.Errorf("%s: %+v, want %+v, because %q:\n%s", name, spec.Model.Likelihood, c.want, c.says, text)
+		}
+		if zeros := strings.Contains(text, "of the rows are 0"); zeros != (name == "zeros") {
+			t.Errorf("%s: many zeros are named: %v", name, zeros)
+		}
+		if _, err := nn.New([]int{3}, spec.Model.Layers, spec.Model.Likelihood); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// brief are sets for a trial, and for a run after it, of a second.
+var brief = []string{"method.mcmc.epochs=1000", "method.mcmc.keep=40", "method.mcmc.trace.every=20"}
+
+// tableOf writes a table of rows of three normal inputs and a target.
+func tableOf(t *testing.T, rows int, target func(x []float64, s *rng.Stream) float64) data.CSV {
+	t.Helper()
+	s := rng.Key{Seed: 3, Purpose: rng.Synthetic}.Stream()
+	var b strings.Builder
+	b.WriteString("a,b,c,y\n")
+	for range rows {
+		x := []float64{s.Normal(), s.Normal(), s.Normal()}
+		fmt.Fprintf(&b, "%.4f,%.4f,%.4f,%.5f\n", x[0], x[1], x[2], target(x, s))
+	}
+	file := filepath.Join(t.TempDir(), "t.csv")
+	save(t, file, []byte(b.String()))
+	return data.CSV{File: file, Target: "y"}
+}
+
+// TestChoose: noise that grows by e⁴ over the inputs is predicted. Noise that is the same everywhere, but for a row in twenty that is 30 times
+// as far off, is one number. The choice is that of any number of threads, is said, and is no choice where sets say what the noise is, where
+// there is none, or where the rows are many.
+func TestChoose(t *testing.T) {
+	uneven := func(x []float64, s *rng.Stream) float64 { return x[0] + .2*math.Exp(2*x[1])*s.Normal() }
+	outlying := func(x []float64, s *rng.Stream) float64 {
+		y := x[0] + .2*s.Normal()
+		if s.IntN(20) == 0 {
+			y += 6 * s.Normal()
+		}
+		return y
+	}
+	for name, c := range map[string]struct {
+		target func([]float64, *rng.Stream) float64
+		want   float64
+	}{"uneven": {uneven, nn.Predicted}, "outlying": {outlying, nn.Learned}} {
+		specs, err := NewSpecs("t", tableOf(t, 300, c.target), brief...)
+		if err != nil || len(specs) != 2 {
+			t.Fatalf("%s: %d specs, %v", name, len(specs), err)
+		}
+		for threads := range 2 {
+			said := ""
+			spec, err := Choose(t.Context(), specs, Options{Threads: threads + 1, Progress: func(e Event) {
+				switch e := e.(type) {
+				case *Notice:
+					said += e.Text
+				case *Progress:
+					if e.Phase != "trial of the noise" {
+						t.Errorf("%s: progress of %s", name, e.Phase)
+					}
+				default:
+					t.Errorf("%s: the event %T", name, e)
+				}
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := spec.Model.Likelihood.(nn.Gaussian).SD; got != c.want || !strings.Contains(said, "(30 rows)") {
+				t.Errorf("%s: sd %v, want %v: %s", name, got, c.want, said)
+			}
+			if err := spec.Verify(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	table := tableOf(t, 200, uneven)
+	for _, sets := range [][]string{
+		{"model.likelihood={gaussian: {sd: learned}}", "model.layers=[{dense: 1}]"}, {"model.likelihood={gaussian: {sd: 1}}", "model.layers=[{dense: 1}]"}, {"data.whole=true", "map.patience=0"},
+	} {
+		specs, err := NewSpecs("t", table, sets...)
+		if err != nil || len(specs) != 1 {
+			t.Errorf("%q: %d specs, %v", sets, len(specs), err)
+		}
+	}
+	if specs, err := NewSpecs("t", tableOf(t, mostTried+1, uneven)); err != nil || len(specs) != 1 || specs[0].Model.Likelihood.(nn.Gaussian).SD != nn.Predicted {
+		t.Errorf("many rows: %d specs, %v", len(specs), err)
+	}
+	zeros := func([]float64, *rng.Stream) float64 { return 0 }
+	if specs, err := NewSpecs("t", tableOf(t, mostTried+1, func(x []float64, s *rng.Stream) float64 { return max(0, x[0]) })); err != nil || len(specs) != 1 || specs[0].Model.Likelihood.(nn.Gaussian).SD != nn.Learned {
+		t.Errorf("many rows with many zeros: %d specs, %v", len(specs), err)
+	}
+	if specs, err := NewSpecs("t", tableOf(t, 50, zeros)); err == nil {
+		t.Errorf("nothing but zeros: %d specs", len(specs))
+	}
+}
+
+// TestTablesThatLost: on a target of which most are 0, on one without noise, and on one that is nearly linear, the config of a table predicts no
+// worse than its own restarts; no run ends for a restart; and the kept config names the noise. Chains are shorter than those of the config.
+func TestTablesThatLost(t *testing.T) {
+	for _, c := range []struct {
+		file, target string
+		most         float64 // test NLL, which a linear model with one noise has, or what one without a floor has
+	}{{"zi", "y", 2.4}, {"exact", "y", 0}, {"fertility", "y2010", 0}} {
+		specs, err := NewSpecs("t", data.CSV{File: filepath.Join("testdata", "tables", c.file+".csv"), Target: c.target}, "method.mcmc.epochs=1500", "method.mcmc.keep=80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Threads: 2}
+		spec, err := Choose(t.Context(), specs, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Fit(t.Context(), spec, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := r.Metrics
+		t.Logf("%s: %+v; NLL %.3f, restarts %.3f, best %.3f", c.file, spec.Model.Likelihood, m.NLL, m.DeepEnsemble.NLL, m.MAP.NLL)
+	}
+}
