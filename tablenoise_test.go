@@ -131,26 +131,35 @@ func TestChoose(t *testing.T) {
 }
 
 // TestTablesThatLost: on a target of which most are 0, on one without noise, and on one that is nearly linear, the config of a table predicts no
-// worse than its own restarts; no run ends for a restart; and the kept config names the noise. Chains are shorter than those of the config.
+// worse than its own restarts, and on the first than a linear model with one noise, which has 2.45. No run ends for a restart. The config that
+// is kept names the noise, and that many are 0 is told. Chains are a tenth of those of the config. With plain SGD the second has 17.8 and its
+// restarts 1.2, and of the third a restart leaves the numbers.
 func TestTablesThatLost(t *testing.T) {
 	for _, c := range []struct {
 		file, target string
-		most         float64 // test NLL, which a linear model with one noise has, or what one without a floor has
-	}{{"zi", "y", 2.4}, {"exact", "y", 0}, {"fertility", "y2010", 0}} {
-		specs, err := NewSpecs("t", data.CSV{File: filepath.Join("testdata", "tables", c.file+".csv"), Target: c.target}, "method.mcmc.epochs=1500", "method.mcmc.keep=80")
+		most         float64
+	}{{"zi", "y", 2.4}, {"exact", "y", 1.5}, {"fertility", "y2010", -2}} {
+		table := data.CSV{File: filepath.Join("testdata", "tables", c.file+".csv"), Target: c.target}
+		specs, err := NewSpecs("t", table, "method.mcmc.epochs=1500", "method.mcmc.keep=80")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Threads: 2}
-		spec, err := Choose(t.Context(), specs, o)
+		spec, err := Choose(t.Context(), specs, Options{Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Fit(t.Context(), spec, o)
+		r, err := Fit(t.Context(), spec, Options{Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := r.Metrics
-		t.Logf("%s: %+v; NLL %.3f, restarts %.3f, best %.3f", c.file, spec.Model.Likelihood, m.NLL, m.DeepEnsemble.NLL, m.MAP.NLL)
+		if m := r.Metrics; !(m.NLL <= m.DeepEnsemble.NLL) || !(float64(m.NLL) <= c.most) || r.Restarts.Size() != 4 {
+			t.Errorf("%s: NLL %.3f, of %d restarts %.3f; want at most %v", c.file, m.NLL, r.Restarts.Size(), m.DeepEnsemble.NLL, c.most)
+		}
+		if !strings.Contains(string(r.Spec.YAML()), "likelihood: {gaussian: {sd: predicted, floor: 0.01}}") {
+			t.Errorf("%s: the noise of\n%s", c.file, r.Spec.YAML())
+		}
+		if zeros := strings.Contains(strings.Join(r.Notes(), "\n"), "y is 0 in 70 % of the rows"); zeros != (c.file == "zi") {
+			t.Errorf("%s: many zeros are named: %v", c.file, zeros)
+		}
 	}
 }
