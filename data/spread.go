@@ -14,21 +14,24 @@ type Spread struct {
 	Least    float64 // the smallest value
 }
 
-// spreadOf measures values, of which there is one at least.
+// spreadOf measures values. Those that are missing, NaN, do not count.
 func spreadOf(values []float64) *Spread {
-	v := slices.Clone(values)
+	v := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	slices.Sort(v)
-	n := float64(len(v))
-	s := &Spread{Least: v[0], Gap: math.Inf(1)}
-	mean, square := 0.0, 0.0
+	s := &Spread{Least: math.Inf(1), Gap: math.Inf(1)}
+	if len(v) > 0 {
+		s.Least = v[0]
+	}
+	n, mean, square := float64(len(v)), 0.0, 0.0
 	for _, x := range v {
 		mean += x / n
 	}
 	for i := 0; i < len(v); {
-		k := i
-		for ; k < len(v) && v[k] == v[i]; k++ {
-			square += float64((v[k] - mean) * (v[k] - mean))
+		k := i + 1
+		for k < len(v) && v[k] == v[i] {
+			k++
 		}
+		square += float64(float64(k-i) * float64((v[i]-mean)*(v[i]-mean)))
 		s.Distinct++
 		if share := float64(k-i) / n; share > s.Share {
 			s.Common, s.Share = v[i], share

@@ -89,12 +89,13 @@ func (p *Points) at(first, n int) []float64 {
 // starts returns n parameter vectors, for starts from first on, each at a restart of its own. Where restarts were left out, the last starts
 // begin again with the first restart.
 func (p *Points) starts(first, n int) []float64 {
-	if first+n <= len(p.NLL) {
+	restarts := len(p.Theta) / p.Net.Dim()
+	if first+n <= restarts {
 		return p.at(first, n)
 	}
 	var all []float64
 	for k := range n {
-		all = append(all, p.at((first+k)%len(p.NLL), 1)...)
+		all = append(all, p.at((first+k)%restarts, 1)...)
 	}
 	return all
 }

@@ -71,19 +71,20 @@ func (l Gaussian) Targets(outputs int) int {
 	return outputs
 }
 
-// Normal implements Likelihood: the standard deviation is SD or, if that is learned, e to the last parameter.
-func (l Gaussian) Normal(z []float32, last float64, mean, sd []float64) {
+// Predicts implements Likelihood: the standard deviation is SD or, if that is learned, e to the last parameter.
+func (l Gaussian) Predicts(z []float32, own, mean, sd []float64) float64 {
 	if l.SD == Predicted {
 		predictedNormals(z, l.Floor, mean, sd)
-		return
+		return 0
 	}
 	noise := l.SD
 	if l.SD == Learned {
-		noise = rng.Exp(last)
+		noise = rng.Exp(own[len(own)-1])
 	}
 	for k, m := range z {
 		mean[k], sd[k] = float64(m), noise
 	}
+	return 0
 }
 
 // Guess implements Likelihood. It is NaN if the standard deviation is learned and all values are equal: nothing is better than such a guess.
@@ -106,6 +107,8 @@ func (l Gaussian) Guess(train *data.Set) (nll float64) {
 	}
 	return nll
 }
+
+func (Gaussian) summed() bool { return false }
 
 func (l Gaussian) scales(outputs int) int {
 	if l.SD == Predicted {

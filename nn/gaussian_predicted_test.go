@@ -65,7 +65,7 @@ func TestPredictedByHand(t *testing.T) {
 			t.Errorf("%s: without a gradient %v, with one %v", c.name, value[3], ll[3])
 		}
 		mean, sd := make([]float64, len(c.y)), make([]float64, len(c.y))
-		Gaussian{SD: Predicted}.Normal(c.z, 0, mean, sd)
+		Gaussian{SD: Predicted}.Predicts(c.z, nil, mean, sd)
 		for k, s := range sd {
 			if want := min(1e6, max(1e-6, math.Exp(float64(c.z[len(sd)+k])))); mean[k] != float64(c.z[k]) || !(math.Abs(s/want-1) <= 1e-12) {
 				t.Errorf("%s: N(%v, %v²), want N(%v, %v²)", c.name, mean[k], s, c.z[k], want)
