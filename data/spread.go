@@ -12,6 +12,7 @@ type Spread struct {
 	Share    float64 // of the rows, that have it
 	Gap      float64 // the smallest distance of two different values, in standard deviations of all
 	Least    float64 // the smallest value
+	Tails    float64 // the distance from the 1 % to the 99 % quantile over that between the quartiles: 3.4 for normal values. +Inf where these are equal
 }
 
 // spreadOf measures values. Those that are missing, NaN, do not count.
@@ -42,6 +43,12 @@ func spreadOf(values []float64) *Spread {
 		i = k
 	}
 	s.Gap /= math.Sqrt(square / n)
+	if len(v) > 0 {
+		at := func(q float64) float64 { return v[int(math.Round(q*(n-1)))] }
+		if s.Tails = math.Inf(1); at(.75) > at(.25) {
+			s.Tails = (at(.99) - at(.01)) / (at(.75) - at(.25))
+		}
+	}
 	return s
 }
 

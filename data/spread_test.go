@@ -22,11 +22,22 @@ func TestSpread(t *testing.T) {
 		if len(c.values) == 1 {
 			got.Gap = c.want.Gap // of no values it is anything
 		}
+		got.Tails = 0
 		if math.Abs(got.Gap-c.want.Gap) <= 1e-15 {
 			got.Gap = c.want.Gap
 		}
 		if got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.values, got, c.want)
 		}
+	}
+	var even []float64
+	for i := range 101 {
+		even = append(even, float64(i))
+	}
+	if got := spreadOf(even).Tails; got != 98./50 {
+		t.Errorf("the tails of even values: %v, want %v", got, 98./50)
+	}
+	if got := spreadOf([]float64{0, 0, 0, 0, 0, 3}).Tails; !math.IsInf(got, 1) {
+		t.Errorf("the tails of values that are nearly all equal: %v", got)
 	}
 }
