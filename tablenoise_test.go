@@ -208,3 +208,44 @@ func linearNLL(t *testing.T, p *data.Problem) float64 {
 	x, y = design(p.Test)
 	return .5*math.Log(2*math.Pi*noise) + .5*square(x, y)/noise
 }
+
+// TestHeavyTails: of noise with a row in twenty that is 30 times as far off, a Student-t finds few degrees of freedom and the scale of most rows,
+// and predicts new rows better than a normal distribution by more than .3 nats; 90 % of the targets lie in their intervals, up to four
+// standard errors of 30 rows.
+func TestHeavyTails(t *testing.T) {
+	table := tableOf(t, 300, func(x []float64, s *rng.Stream) float64 {
+		y := x[0] + .2*s.Normal()
+		if s.IntN(20) == 0 {
+			y += 6 * s.Normal()
+		}
+		return y
+	})
+	nll := map[string]float64{}
+	for _, likelihood := range []string{"{gaussian: {sd: learned}}", "{student: {df: learned, sd: learned}}"} {
+		specs, err := NewSpecs("t", table, append(brief, "model.layers=[{dense: 1}]", "model.likelihood="+likelihood)...)
+		if err != nil || len(specs) != 1 {
+			t.Fatalf("%d specs, %v", len(specs), err)
+		}
+		r, err := Fit(t.Context(), specs[0], Options{Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nll[likelihood] = float64(r.Metrics.NLL)
+		if _, ok := specs[0].Model.Likelihood.(nn.Student); !ok {
+			continue
+		}
+		if in := float64(r.Metrics.Coverage.In90); !(math.Abs(in-.9) <= 4*math.Sqrt(.9*.1/30)) {
+			t.Errorf("%.2f of the targets in their intervals", in)
+		}
+		d, sd := r.Net.Dim(), r.Data.Schema.Targets.SD[0]
+		for j := range r.Posterior.Size() {
+			own := r.Posterior.Theta[(j+1)*d-2 : (j+1)*d]
+			if df, scale := 2+math.Exp(float64(own[0])), sd*math.Exp(float64(own[1])); !(df < 5) || !(scale > .1 && scale < .35) {
+				t.Fatalf("member %d: %.2f degrees of freedom, scale %.3f", j, df, scale)
+			}
+		}
+	}
+	if by := nll["{gaussian: {sd: learned}}"] - nll["{student: {df: learned, sd: learned}}"]; !(by > .3) {
+		t.Errorf("%v: better by %.3f", nll, by)
+	}
+}
