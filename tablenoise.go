@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
@@ -22,9 +21,9 @@ const (
 	noiseLearned                  // one number for all rows
 )
 
-// leastFloor is the least floor of a predicted standard deviation, as a share of that of the target. A narrower noise is none that the
-// rows of a table can tell: networks without a floor lose more on a few new rows than they gain on the others.
-const leastFloor = .01
+// floor is the floor of a predicted standard deviation, as a share of that of the target. A narrower noise is none that the rows of a table can
+// tell: networks without a floor lose more on a few new rows than they gain on the others. By a higher one chains mix worse.
+const floor = .003
 
 // repeats says why the noise is one number; empty: it is predicted. A network that predicts its noise puts narrow spikes on values that are
 // often the same, and is far off where it is wrong about them. So the noise of such targets is one number: of few values, or where many rows
@@ -40,15 +39,10 @@ func repeats(look *data.Look) string {
 	return ""
 }
 
-// floor is the floor of a predicted standard deviation: half the distance between values of the target, or leastFloor if that is more.
-func floor(s *data.Spread) string {
-	return strconv.FormatFloat(max(leastFloor, min(s.Gap/2, 1)), 'g', 2, 64)
-}
-
 // likelihood returns the outputs and the likelihood of a network for numbers, with the reason for it.
 func (k noiseKind) likelihood(look *data.Look) (outputs int, likelihood, reason string) {
 	if reason = repeats(look); reason == "" && k == noiseByRule {
-		return 2, "{gaussian: {sd: predicted, floor: " + floor(look.Spread) + "}}",
+		return 2, fmt.Sprintf("{gaussian: {sd: predicted, floor: %v}}", floor),
 			"the noise depends on the inputs. One noise for all rows: {gaussian: {sd: learned}}, dense: 1"
 	}
 	if reason == "" {

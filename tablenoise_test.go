@@ -15,8 +15,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// TestNoiseByRule: a target of few values, or with one that is frequent, has one noise for all rows, which the config explains. The floor of
-// any other is half the distance of its values, or a share of their standard deviation.
+// TestNoiseByRule: a target of few values, or with one that is frequent, has one noise for all rows, which the config explains. Any other has a
+// floor.
 func TestNoiseByRule(t *testing.T) {
 	one := nn.Gaussian{SD: nn.Learned}
 	for name, c := range map[string]struct {
@@ -24,13 +24,11 @@ func TestNoiseByRule(t *testing.T) {
 		want nn.Likelihood
 		says string
 	}{
-		"few":      {data.Look{Few: true, Spread: &data.Spread{Distinct: 6, Share: .4, Common: 3}}, one, "the target has 6 different values only"},
-		"zeros":    {data.Look{Spread: &data.Spread{Share: .68}}, one, "68 % of them have the value 0\n"},
-		"often":    {data.Look{Spread: &data.Spread{Share: .1, Common: 5.1, Least: 2}}, one, "10 % of them have the value 5.1\n"},
-		"less":     {data.Look{Spread: &data.Spread{Share: .09}}, nn.Gaussian{SD: nn.Predicted, Floor: leastFloor}, "depends on the inputs"},
-		"tails":    {data.Look{Spread: &data.Spread{Tails: 6}}, nn.Gaussian{SD: nn.Predicted, Floor: leastFloor}, "span 6 times"},
-		"rounded":  {data.Look{Spread: &data.Spread{Gap: .2}}, nn.Gaussian{SD: nn.Predicted, Floor: .1}, "depends on the inputs"},
-		"infinite": {data.Look{Spread: &data.Spread{Gap: math.Inf(1)}}, nn.Gaussian{SD: nn.Predicted, Floor: 1}, "depends on the inputs"},
+		"few":   {data.Look{Few: true, Spread: &data.Spread{Distinct: 6, Share: .4, Common: 3}}, one, "the target has 6 different values only"},
+		"zeros": {data.Look{Spread: &data.Spread{Share: .68}}, one, "68 % of them have the value 0\n"},
+		"often": {data.Look{Spread: &data.Spread{Share: .1, Common: 5.1, Least: 2}}, one, "10 % of them have the value 5.1\n"},
+		"less":  {data.Look{Spread: &data.Spread{Share: .09}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "depends on the inputs"},
+		"tails": {data.Look{Spread: &data.Spread{Tails: 6}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "span 6 times"},
 	} {
 		c.look.Rows, c.look.Inputs = 100, 3
 		text := string(tableConfig(data.CSV{File: "t.csv", Target: "y"}, &c.look, noiseByRule).Config())
@@ -142,11 +140,11 @@ func TestChoose(t *testing.T) {
 // the noise, and that many are 0 is told. Chains are a tenth of those of the config. With plain SGD the second has 17.8 and its restarts 1.2,
 // and of the third a restart leaves the numbers.
 func TestTablesThatLost(t *testing.T) {
-	even, uneven := "likelihood: {gaussian: {sd: learned}}", "likelihood: {gaussian: {sd: predicted, floor: 0.01}}"
+	even, uneven := "likelihood: {gaussian: {sd: learned}}", "likelihood: {gaussian: {sd: predicted, floor: 0.003}}"
 	for _, c := range []struct {
 		file, target, noise string
 		most                float64
-	}{{"zi", "y", even, 2.6}, {"exact", "y", uneven, 1.5}, {"fertility", "y2010", uneven, -2}} {
+	}{{"zi", "y", even, 2.6}, {"exact", "y", uneven, 2.5}, {"fertility", "y2010", uneven, -2}} {
 		table := data.CSV{File: filepath.Join("testdata", "tables", c.file+".csv"), Target: c.target}
 		specs, err := NewSpecs("t", table, "method.mcmc.epochs=1500", "method.mcmc.keep=80")
 		if err != nil {

@@ -10,7 +10,6 @@ type Spread struct {
 	Distinct int     // different values
 	Common   float64 // the most frequent of them, the smallest of several
 	Share    float64 // of the rows, that have it
-	Gap      float64 // the smallest distance of two different values, in standard deviations of all
 	Least    float64 // the smallest value
 	Tails    float64 // the distance from the 1 % to the 99 % quantile over that between the quartiles: 3.4 for normal values. +Inf where these are equal
 }
@@ -19,30 +18,22 @@ type Spread struct {
 func spreadOf(values []float64) *Spread {
 	v := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	slices.Sort(v)
-	s := &Spread{Least: math.Inf(1), Gap: math.Inf(1)}
+	s := &Spread{Least: math.Inf(1)}
 	if len(v) > 0 {
 		s.Least = v[0]
 	}
-	n, mean, square := float64(len(v)), 0.0, 0.0
-	for _, x := range v {
-		mean += x / n
-	}
+	n := float64(len(v))
 	for i := 0; i < len(v); {
 		k := i + 1
 		for k < len(v) && v[k] == v[i] {
 			k++
 		}
-		square += float64(float64(k-i) * float64((v[i]-mean)*(v[i]-mean)))
 		s.Distinct++
 		if share := float64(k-i) / n; share > s.Share {
 			s.Common, s.Share = v[i], share
 		}
-		if i > 0 {
-			s.Gap = min(s.Gap, v[i]-v[i-1])
-		}
 		i = k
 	}
-	s.Gap /= math.Sqrt(square / n)
 	if len(v) > 0 {
 		at := func(q float64) float64 { return v[int(math.Round(q*(n-1)))] }
 		if s.Tails = math.Inf(1); at(.75) > at(.25) {

@@ -54,7 +54,7 @@ func TestSettings(t *testing.T) {
 		{Gaussian{SD: Predicted, Floor: -1}, []string{"floor: want a number from 0 to 1e6, have -1"}},
 		{Student{DF: 2.5, SD: Learned}, nil},
 		{Student{DF: Learned, SD: Predicted, Floor: 0.1}, nil},
-		{Student{DF: 2, SD: Learned}, []string{"df: want a number above 2, at most 1e6, or learned"}},
+		{Student{DF: 2, SD: Learned}, []string{"df: want a number above 2, at most 1e6, or learned; have 2"}},
 		{Student{DF: Learned}, []string{"want an sd above 0, learned or predicted"}},
 		{Gaussian{}, []string{"want an sd above 0, learned or predicted"}},
 		{Gaussian{SD: -3}, []string{"want an sd above 0, learned or predicted"}},

@@ -30,7 +30,7 @@ func (l Student) scaled() Gaussian { return Gaussian{SD: l.SD, Floor: l.Floor} }
 
 // Check implements config.Checker.
 func (l Student) Check(f *config.Faults) {
-	f.If(l.DF != Learned && !(l.DF > 2 && l.DF <= 1e6), "df", "want a number above 2, at most 1e6, or learned")
+	f.If(l.DF != Learned && !(l.DF > 2 && l.DF <= 1e6), "df", "want a number above 2, at most 1e6, or learned; have %v", l.DF)
 	l.scaled().Check(f)
 }
 
