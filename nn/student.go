@@ -170,7 +170,7 @@ func (l Student) particle(of *tails, own []float64, z, y, ll, dz []float32, vali
 			}
 			if lane < valid {
 				byScale += pull - 1
-				byDF += 0.5 * (of.change - more + pull/of.df)
+				byDF += float64(0.5 * (of.change - more + pull/of.df))
 			}
 		}
 		ll[lane] = float32(sum)
@@ -186,7 +186,7 @@ type tails struct {
 }
 
 func newTails(df float64) tails {
-	half := 0.5 * df
+	half := float64(0.5 * df)
 	return tails{
 		df:       df,
 		constant: rng.LogGamma(half+0.5) - rng.LogGamma(half) - float64(0.5*rng.Log(df*math.Pi)),

@@ -41,7 +41,7 @@ func logStudent(x, scale, df float64) float64 {
 		return logNormal(x, 0)
 	}
 	z := x / scale
-	half := 0.5 * df
+	half := float64(0.5 * df)
 	return -logBeta(half, 0.5) - float64(0.5*rng.Log(df)) - rng.Log(scale) - float64((half+0.5)*rng.Log(1+float64(z*z)/df))
 }
 
@@ -61,7 +61,7 @@ func studentCDF(x, scale, df, logB float64) float64 {
 	if math.IsInf(square, 1) {
 		square = math.MaxFloat64
 	}
-	tail := 0.5 * beta(0.5*df, 0.5, df/(df+square), square/(df+square), logB)
+	tail := float64(0.5 * beta(0.5*df, 0.5, df/(df+square), square/(df+square), logB))
 	if z > 0 {
 		return 1 - tail
 	}
@@ -149,7 +149,7 @@ func adaptive(f func(float64) float64, a, b, tolerance float64, halvings int) fl
 	kronrod := [...]float64{0.022935322010529224963732008058970, 0.063092092629978553290700663189204, 0.104790010322250183839876322541518, 0.140653259715525918745189590510238,
 		0.169004726639267902826583426598550, 0.190350578064785409913256402421014, 0.204432940075298892414161999234649, 0.209482141084727828012999174891714}
 	gauss := [...]float64{0.129484966168869693270611432679082, 0.279705391489276667901467771423780, 0.381830050505118944950369775488975, 0.417959183673469387755102040816327}
-	middle, half := 0.5*(a+b), 0.5*(b-a)
+	middle, half := float64(0.5*(a+b)), float64(0.5*(b-a))
 	all, few := 0.0, 0.0
 	for i, x := range nodes {
 		at := float64(half * x)
@@ -162,7 +162,7 @@ func adaptive(f func(float64) float64, a, b, tolerance float64, halvings int) fl
 			few += float64(gauss[i/2] * v)
 		}
 	}
-	all, few = all*half, few*half
+	all, few = float64(all*half), float64(few*half)
 	if halvings == 0 || !(math.Abs(all-few) > tolerance) {
 		return all
 	}
