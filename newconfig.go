@@ -20,6 +20,15 @@ import (
 // predict, and columns to drop or to keep. The error is a *ConfigError for a column that the file lacks, and a *DataError for a file
 // that is no table from which the column can be learnt.
 func NewConfig(table data.CSV) ([]byte, error) {
+	look, err := lookAt(table)
+	if err != nil {
+		return nil, err
+	}
+	return tableConfig(table, look, noiseByRule).Config(), nil
+}
+
+// lookAt looks at a table. The errors are those of NewConfig.
+func lookAt(table data.CSV) (*data.Look, error) {
 	faults := config.NewFaults()
 	if table.Check(faults.In("data.csv")); len(faults.All()) > 0 {
 		var none Spec
@@ -29,11 +38,11 @@ func NewConfig(table data.CSV) ([]byte, error) {
 	if err != nil {
 		return nil, readFault(err)
 	}
-	return tableConfig(table, look).Config(), nil
+	return look, nil
 }
 
-// tableConfig fills in the config of a table.
-func tableConfig(table data.CSV, look *data.Look) presets.Table {
+// tableConfig fills in the config of a table, for a kind of noise.
+func tableConfig(table data.CSV, look *data.Look, of noiseKind) presets.Table {
 	name := runName(table.File)
 	t := presets.Table{
 		Name: config.Scalar(name), Folder: "runs/" + name, File: config.Scalar(table.File), Target: config.Scalar(table.Target),
@@ -57,17 +66,15 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 	if look.Rows <= fewRows {
 		network = ofFewNumbers
 	}
-	switch {
-	case look.Classes > 0:
+	if look.Classes > 0 {
 		network, t.Outputs, t.Likelihood = ofClasses, look.Classes, "categorical"
-	case look.Few: // a network that predicts its noise would put narrow spikes on them
-		t.Outputs, t.Likelihood = 1, "{gaussian: {sd: learned}}"
-	default:
-		t.Outputs, t.Likelihood = 2, "{gaussian: {sd: predicted}}"
+	} else {
+		t.Outputs, t.Likelihood, t.Noise = of.likelihood(look)
+		t.Proposals = proposals(look.Spread)
 	}
 	t.Layers, t.Prior, t.Chains, t.States, t.Batch = network.layers(), "{shape: 0.5, rate: 0.05}", tableChains, tableKept, 32
 	t.Epochs = network.epochs(look.Rows, network.parameters(look.Inputs, t.Outputs))
-	t.Move = network.move(t.Epochs)
+	t.Move, t.Descent = network.move(t.Epochs), network.descent
 	return t
 }
 
@@ -78,16 +85,21 @@ type tableNetwork struct {
 	activation string
 	accept     float64
 	most       int
+	descent    string // rate and optimiser of the restarts, in YAML
 }
 
 // The networks, the prior and the chains were chosen on five tables, and looked at once on five others (docs/results/tables.md). On few
 // rows a second hidden layer predicts numbers no better, and its chains mix worse: their steps are so small that a budget has some twenty
 // trajectories. One layer can afford smaller steps, and more of them.
 var (
-	ofClasses    = tableNetwork{[]int{16}, "relu", 0, 10000}
-	ofNumbers    = tableNetwork{[]int{30, 30}, "tanh", 0, 10000}
-	ofFewNumbers = tableNetwork{[]int{30}, "tanh", 0.9, 15000}
+	ofClasses    = tableNetwork{[]int{16}, "relu", 0, 10000, "rate: 0.01"}
+	ofNumbers    = tableNetwork{[]int{30, 30}, "tanh", 0, 10000, byAdam}
+	ofFewNumbers = tableNetwork{[]int{30}, "tanh", 0.9, 15000, byAdam}
 )
+
+// byAdam bounds the steps of restarts that predict their noise. Their gradients grow with 1/σ², so that those of plain SGD left the numbers on
+// targets with little noise.
+const byAdam = "optimiser: adam, rate: 0.003"
 
 const (
 	fewRows     = 500 // up to which ofFewNumbers predicts numbers

@@ -82,8 +82,9 @@ func TestNewConfigOfOddNames(t *testing.T) {
 			t.Errorf("%q: %v", target, err)
 			return
 		}
-		if last := fmt.Sprintf("{dense: %d}]", max(problem.Schema.Classes, 2)); !strings.Contains(string(text), last) {
-			t.Errorf("%q: %d classes, want %s:\n%s", target, problem.Schema.Classes, last, text)
+		net, err := nn.New([]int{3}, spec.Model.Layers, spec.Model.Likelihood)
+		if err != nil || net.Classes() != problem.Schema.Classes || net.Classes() == 0 && net.Targets() != 1 {
+			t.Errorf("%q: %d classes, %v:\n%s", target, problem.Schema.Classes, err, text)
 		}
 		if in := fmt.Sprintf(" %d inputs. ", problem.Schema.Shape[0]); !strings.Contains(string(text), in) {
 			t.Errorf("%q: want%sin\n%s", target, in, text)
@@ -239,9 +240,10 @@ func checkEpochs(t *testing.T, network tableNetwork) {
 // TestBudgetByParameters: the budget of a config is that of the parameters of its network, for classes and for numbers.
 func TestBudgetByParameters(t *testing.T) {
 	for _, look := range []data.Look{{Inputs: 3}, {Inputs: 40}, {Inputs: 40, Classes: 20}, {Inputs: 7, Classes: 2}} {
+		look.Spread = &data.Spread{}
 		between := false
 		for look.Rows = 64; look.Rows < 1<<24; look.Rows += look.Rows / 4 {
-			spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &look).Config())
+			spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &look, noiseByRule).Config())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,7 +281,8 @@ func TestNewConfigOfFewRows(t *testing.T) {
 		{data.Look{Rows: 500, Inputs: 3}, 2, .9}, {data.Look{Rows: 501, Inputs: 3}, 3, .75}, {data.Look{Rows: 500, Inputs: 3, Few: true}, 2, .9},
 		{data.Look{Rows: 500, Inputs: 3, Classes: 2}, 2, .75},
 	} {
-		spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &c.look).Config())
+		c.look.Spread = &data.Spread{}
+		spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &c.look, noiseByRule).Config())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,23 +303,6 @@ func TestNewConfigOfFewRows(t *testing.T) {
 	}
 	if move := ofNumbers.move(2000); move != "{hmc: {length: auto, most: 64}}" {
 		t.Errorf("a small budget has the move %s", move)
-	}
-}
-
-// TestNewConfigOfFewValues: grades from 3 to 8 are a number with one noise, and numbers that hardly repeat have a noise that is predicted.
-func TestNewConfigOfFewValues(t *testing.T) {
-	for few, want := range map[bool]nn.Likelihood{true: nn.Gaussian{SD: nn.Learned}, false: nn.Gaussian{SD: nn.Predicted}} {
-		look := &data.Look{Rows: 100, Inputs: 3, Few: few}
-		spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, look).Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if spec.Model.Likelihood != want {
-			t.Errorf("few values %v: %v, want %v", few, spec.Model.Likelihood, want)
-		}
-		if _, err := nn.New([]int{3}, spec.Model.Layers, spec.Model.Likelihood); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

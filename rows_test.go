@@ -52,6 +52,7 @@ func small(t *testing.T) map[string]Spec {
 		"units":      regression(t, "both"),
 		"noise": regression(t, "both", "model.layers.2.dense=2", "model.likelihood={gaussian: {sd: predicted}}",
 			"data.split={train: 0.5, validate: 0.3, test: 0.2}"),
+		"tails": regression(t, "both", "model.likelihood={student: {df: learned, sd: learned}}"),
 		"bernoulli": trees(t, "data.csv={file: "+yes+", target: y}", "model={layers: [{dense: 3}, tanh, {dense: 1}], likelihood: bernoulli}",
 			"method.smc.resample={scheme: systematic, when: never}", "map=null"),
 		"followed": followed(t),
@@ -191,7 +192,8 @@ func TestEveryRowRuns(t *testing.T) {
 var settings = map[string]string{
 	"method smc":             "method={smc: {particles: 7, islands: 3, combine: evidence, pilot: true, path: {tempering: {ess: 0.4}}, move: {pcn: {}}, resample: {scheme: residual, when: never}}}",
 	"method mcmc":            "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {hmc: {steps: 3}}}}",
-	"likelihood gaussian":    "model.likelihood={gaussian: {sd: 0.25}}",
+	"likelihood gaussian":    "model.likelihood={gaussian: {sd: predicted, floor: 0.25}}",
+	"likelihood student":     "model.likelihood={student: {df: learned, sd: predicted, floor: 0.1}}",
 	"layer dense":            "model.layers.0={dense: {units: 7, bias: false}, name: a}",
 	"layer conv":             "model.layers.0={conv: {filters: 2, kernel: [3, 2], stride: [1, 2], pad: [0, 1], bias: false}, name: b}",
 	"layer maxpool":          "model.layers.0={maxpool: {size: [2, 3], stride: 1, pad: [1, 0]}}",

@@ -20,7 +20,7 @@ type Draws struct {
 // Draw draws targets of every example of a set: Draws[(i·N + d)·K + k] is draw d of target k of example i, for a regression on the scale on which
 // the network was trained, and for classes the number of the class, −1 where the network overflows. Targets of the set are ignored.
 //
-// Draw d is of one network, which is network j with probability W_j, for all examples: y_ik ~ N(μ_ijk, σ_ijk²), or class c with probability
+// Draw d is of one network, which is network j with probability W_j, for all examples: y_ik ~ N(μ_ijk, σ_ijk²), or the Student-t of that scale, or class c with probability
 // p_ijc. So draw d of some examples is a draw from their joint predictive distribution, and any function of them, such as a sum, has the
 // distribution that the ensemble predicts for it. Neither the other examples of the set, the number of draws nor the threads change a draw.
 func (e *Ensemble) Draw(ctx context.Context, set *data.Set, by Draws, p *nn.Pool) ([]float64, error) {
@@ -75,11 +75,19 @@ func (e *Ensemble) networks(by Draws) []int {
 
 // drawn draws the targets of an example in the likelihood of network j, from its outputs.
 func (e *Ensemble) drawn(s *rng.Stream, j int, out []float32, to []float64) {
-	sd := make([]float64, len(to))
-	e.normal(j, out, to, sd)
+	scale := make([]float64, len(to))
+	df := e.Net.Likelihood().Predicts(out, e.own(j), to, scale)
 	for c := range to {
-		to[c] += float64(sd[c] * s.Normal())
+		to[c] += float64(scale[c] * s.Normal() * tail(s, df))
 	}
+}
+
+// tail draws what makes a normal number one of a Student-t: √(ν/(2γ)), γ ~ Gamma(ν/2, 1). It is 1 for normal noise, of df 0.
+func tail(s *rng.Stream, df float64) float64 {
+	if df == 0 {
+		return 1
+	}
+	return rng.Exp(float64(0.5 * (rng.Log(df/2) - s.LogOfGamma(df/2))))
 }
 
 // choose is the number of the part in which u lies, if parts of these lengths follow each other from 0 on: the last that is not empty where

@@ -178,17 +178,23 @@ func (e *Ensemble) checkShared() error {
 	return nil
 }
 
-// own is the value of the likelihood's own parameter in particle j, if it has one: the last number of θ or, where particles share
+// own is the values of the likelihood's own parameters in particle j, if it has any: the last numbers of θ or, where particles share
 // parameters, the last of ψ in the particle's row.
-func (e *Ensemble) own(j int) float64 {
-	switch d, learned := e.Net.Dim(), e.Net.Learned(); {
-	case !e.Net.Partly():
-		if e.Members != nil {
-			return float64(e.Members.last[j])
-		}
-		return float64(e.Theta[(j+1)*d-1])
-	case learned > 0:
-		return float64(e.Shared[int(e.Row[j])*e.Net.Shared()+learned-1])
+func (e *Ensemble) own(j int) []float64 {
+	n := ownParameters(e.Net)
+	if n == 0 {
+		return nil
 	}
-	return 0 // all that is shared is frozen: the likelihood has no parameter
+	d := e.Net.Dim()
+	switch {
+	case e.Net.Partly():
+		end := int(e.Row[j])*e.Net.Shared() + e.Net.Learned()
+		return widen(nil, e.Shared[end-n:end])
+	case e.Members != nil:
+		return widen(nil, e.Members.own[j*n:(j+1)*n])
+	}
+	return widen(nil, e.Theta[(j+1)*d-n:(j+1)*d])
 }
+
+// ownParameters is how many parameters the likelihood of a network has.
+func ownParameters(net *nn.Net) int { return len(net.Likelihood().Parameters()) }

@@ -17,7 +17,7 @@ import (
 type Members struct {
 	net   *nn.Net
 	files []memberFile
-	last  []float32 // of each vector the last number, which may be the likelihood's own parameter
+	own   []float32 // of each vector the last numbers, which are the likelihood's own parameters
 }
 
 // memberFile is a file of members.
@@ -36,7 +36,7 @@ type reader struct {
 	memberFile
 	dim   int
 	theta []float32 // becomes all parameters, unless it is nil
-	last  []float32 // becomes the last number of each vector
+	own   []float32 // becomes the likelihood's own parameters of each vector, its last numbers
 }
 
 // read reads t, which is tensor i of the file.
@@ -50,8 +50,8 @@ func (r *reader) read(i int, t nn.Tensor) error {
 			if r.theta != nil {
 				r.theta[p*r.dim+k] = float32(x)
 			}
-			if k == r.dim-1 {
-				r.last[p] = float32(x)
+			if own := len(r.own) / r.particles; k >= r.dim-own {
+				r.own[p*own+k-r.dim+own] = float32(x)
 			}
 			if k++; k == t.Offset+t.Size {
 				p, k = p+1, t.Offset
@@ -63,11 +63,17 @@ func (r *reader) read(i int, t nn.Tensor) error {
 
 // members are those of the file that was read.
 func (r *reader) members(net *nn.Net) *Members {
-	return &Members{net: net, files: []memberFile{r.memberFile}, last: r.last}
+	return &Members{net: net, files: []memberFile{r.memberFile}, own: r.own}
 }
 
 // Size is the number of members.
-func (m *Members) Size() int { return len(m.last) }
+func (m *Members) Size() int {
+	if len(m.files) == 0 {
+		return 0
+	}
+	last := m.files[len(m.files)-1]
+	return last.before + last.particles
+}
 
 // JoinMembers returns the members of several, one after another, in time in proportion to their number. nil has none.
 func JoinMembers(parts ...*Members) *Members {
@@ -79,11 +85,12 @@ func JoinMembers(parts ...*Members) *Members {
 		case all == nil:
 			all = &Members{net: m.net}
 		}
+		before := all.Size()
 		for _, f := range m.files {
-			f.before += all.Size()
+			f.before += before
 			all.files = append(all.files, f)
 		}
-		all.last = append(all.last, m.last...)
+		all.own = append(all.own, m.own...)
 	}
 	return all
 }
@@ -189,7 +196,7 @@ func OpenShard(file io.ReaderAt, size int64, net *nn.Net) (*Members, error) {
 			return nil, fmt.Errorf("tensor %s of %d particles is in a file of %d bytes", t.Name, one.particles, size)
 		}
 	}
-	r := reader{memberFile: one, dim: net.Dim(), last: make([]float32, one.particles)}
+	r := reader{memberFile: one, dim: net.Dim(), own: make([]float32, one.particles*ownParameters(net))}
 	for k, t := range net.Random() { // in the order in which they were written
 		if err := r.read(one.tensors[k], t); err != nil {
 			return nil, err

@@ -49,7 +49,7 @@ func (e *Ensemble) means(of func(j int) []float32) [][]float64 {
 		values[c] = make([]float64, e.Size())
 	}
 	for j := range e.Size() {
-		e.normal(j, of(j), mean, sd)
+		e.Net.Likelihood().Predicts(of(j), e.own(j), mean, sd)
 		for c, m := range mean {
 			values[c][j] = m
 		}

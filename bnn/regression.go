@@ -153,6 +153,10 @@ func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]f
 		return err
 	}
 	weightings, alive := e.weightings(logWeights)
+	own := make([][]float64, len(alive))
+	for a, j := range alive {
+		own[a] = e.own(j)
+	}
 	k, targets := e.Net.Outputs(), e.Net.Targets()
 	return e.blocks(ctx, model, alive, func(first, n int, out []float32) {
 		const few = 16 // examples of one task: a score can be slow
@@ -162,9 +166,9 @@ func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]f
 				mean, sd := make([]float64, targets), make([]float64, targets)
 				for i := task * few; i < min((task+1)*few, n) && ctx.Err() == nil; i++ {
 					for j, a := range weighting.alive {
-						e.normal(alive[a], out[(a*n+i)*k:][:k], mean, sd)
+						df := e.Net.Likelihood().Predicts(out[(a*n+i)*k:][:k], own[a], mean, sd)
 						for c := range outputs {
-							outputs[c].Mean[j], outputs[c].SD[j] = mean[c], sd[c]
+							outputs[c].Mean[j], outputs[c].SD[j], outputs[c].DF[j] = mean[c], sd[c], df
 						}
 					}
 					visit(first+i, w, outputs)
@@ -203,13 +207,7 @@ func (e *Ensemble) weightings(logWeights [][]float64) (all []weighting, alive []
 func (w *weighting) normals(k int) []uq.Normals {
 	normals := make([]uq.Normals, k)
 	for c := range normals {
-		normals[c] = uq.Normals{Weights: w.weights, SD: make([]float64, len(w.alive)), Mean: make([]float64, len(w.alive))}
+		normals[c] = uq.Normals{Weights: w.weights, SD: make([]float64, len(w.alive)), Mean: make([]float64, len(w.alive)), DF: make([]float64, len(w.alive))}
 	}
 	return normals
-}
-
-// normal sets the means and standard deviations of the target values of an example in particle j's likelihood, for the
-// particle's outputs z.
-func (e *Ensemble) normal(j int, z []float32, mean, sd []float64) {
-	e.Net.Likelihood().Normal(z, e.own(j), mean, sd)
 }

@@ -174,7 +174,7 @@ func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, row
 		}
 	}
 	one := memberFile{file: opened, tensors: random, particles: f.particles}
-	r := reader{memberFile: one, dim: net.Dim(), theta: f.theta, last: make([]float32, f.particles)}
+	r := reader{memberFile: one, dim: net.Dim(), theta: f.theta, own: make([]float32, f.particles*ownParameters(net))}
 	for i := range opened.Tensors {
 		k := slices.Index(numbers, i)
 		if k < 0 {

@@ -46,6 +46,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			classes = byClass(t, j)
 		} else {
 			p.Amounts = t.Profile().Columns[j].Amounts()
+			p.Zeros = zeros(t, j)
 		}
 	}
 	parts := []struct {

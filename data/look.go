@@ -22,6 +22,7 @@ type Look struct {
 	Names   []string // of the classes; nil if they are the numbers 0 … Classes−1
 	Words   bool     // the target holds words
 	Few     bool     // the target is a number of few values: 30 at most, with five rows of each on average
+	Spread  *Spread  // of a target that is a number; nil for classes
 
 	Missing  []string // columns in which values are missing
 	OneHot   []string // columns of words
@@ -76,6 +77,9 @@ func LookAt(o CSV) (*Look, error) {
 		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.Words(target) != nil,
 		Few:     !classes && column.Few(),
 		Counted: s.Counted, Numbered: t.Numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
+	}
+	if !classes {
+		l.Spread = spreadOf(valuesOf(t, target))
 	}
 	l.Numbers, l.Written, l.Differ, l.Inexact, l.Dates, l.Skipped = s.numbers(), s.ways(), s.Differ, s.inexact(true), s.Dates, t.Skipped
 	l.Alike = append(alike(s.Names), s.alikeWords()...)

@@ -18,6 +18,9 @@ type Problem struct {
 	// five rows on average, which may be classes; else 0.
 	Amounts int
 
+	// Zeros is, likewise, the share of the rows whose target is 0, if no target is below 0 and 0 is their most frequent value.
+	Zeros float64
+
 	targets  map[string]string            // of arrays: the files of the parts' targets, for messages
 	lines    map[string]func(row int) int // of files that are texts: the line on which a row starts
 	own      int                          // of a table: the classes of its file

@@ -42,8 +42,8 @@ func TestSimplerIsBetter(t *testing.T) {
 		restarts              float64 // 0: nothing is found
 	}{
 		{.4, .3, .35, .2, 100, 3}, {.4, .36, .35, .1, 100, 1}, {.4, .5, .35, .1, 100, 1}, {.3, .3001, .4, 0, 100, 0}, {.3002, .3, .4, 0, 100, 0}, {.2, .3, .4, .1, 100, 0},
-		{.4, .3, .35, .23, 100, 3}, {.4, .3, .35, .24, 100, 0}, // with differences Δ ± s the bound is n Δ²/(Δ² + s²) > 2 ln 2000 = 15.2
-		{.4, .3, .35, .25, 400, 3}, {.4, .3, .35, 0, 15, 0}, {.4, .3, .35, 0, 16, 3}, // all better, but too few
+		{.4, .3, .35, .22, 100, 3}, {.4, .3, .35, .23, 100, 0}, // with differences Δ ± s the bound is n Δ²/(Δ² + s²) > 2 ln 4000 = 16.6
+		{.4, .3, .35, .25, 400, 3}, {.4, .3, .35, 0, 16, 0}, {.4, .3, .35, 0, 17, 3}, // all better, but too few
 		{math.Inf(1), .3, .35, 0, 100, 0},
 	} {
 		a, e := beside(ExampleLosses{around(c.posterior, c.scatter, c.n), around(c.deep, 0, c.n), around(c.best, 0, c.n)})
@@ -79,6 +79,27 @@ func TestSimplerIsBetter(t *testing.T) {
 		a.Metrics.On = c.on
 		if got := kinds(a.Findings(e, c.whole)); got != c.want {
 			t.Errorf("on %s, nothing learnt %v: found %q", c.on, c.whole, got)
+		}
+	}
+}
+
+// TestOneRowSilencesNothing: a single example on which the posterior is far worse makes the mean of the differences say nothing; the others
+// still tell. A single one on which it is far better makes it the better one in the mean, and nothing is found. Where the others say that it
+// is better, one example on which it is far worse is not enough either.
+func TestOneRowSilencesNothing(t *testing.T) {
+	for _, c := range []struct {
+		most, one float64 // the posterior's losses above those of the ensemble, of most examples and of one
+		found     bool
+	}{{.1, .1, true}, {.1, 1000, true}, {.1, -1000, false}, {-.1, 1000, false}, {.1, -5, true}, {-.1, -.1, false}} {
+		l := ExampleLosses{around(1+c.most, .05, 100), around(1, 0, 100), around(2, 0, 100)}
+		l.Posterior[7] = 1 + c.one
+		a, e := beside(l)
+		f := a.better(e)
+		if (f != nil) != c.found {
+			t.Errorf("%+v: found %v", c, f)
+		}
+		if f != nil && !(math.Abs(float64(f.Numbers["trimmed"])-.1) < .02) {
+			t.Errorf("%+v: the trimmed mean is %v", c, f.Numbers["trimmed"])
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (a Averaging) phase(job *Job, rank int) runs.Phase {
 	watch := &averageWatch{of: a.epochs() * a.Members, tell: job.Tell, made: make([]int, a.Members)}
 	watch.report()
 	for m := range a.Members {
-		start := job.Points.at(m, 1)
+		start := job.Points.starts(m, 1)
 		if a.Members == 1 {
 			start = job.Points.Best()
 		}

@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -70,40 +71,50 @@ func (b *search) restarts() []*restart {
 	return parts
 }
 
-// points gathers the best state of each restart and chooses the best of them.
+// points gathers the best state of each restart and chooses the best of them. Restarts whose loss was not finite are left out, while at
+// least half remain: else the error is that of the first.
 func (b *search) points(ctx context.Context, restarts []*restart) (*Points, error) {
 	p := &Points{Net: b.train.Net()}
-	loss := make([]float64, len(restarts)) // the restart of lowest loss is chosen
+	var least float64 // the restart of lowest loss is chosen
+	var first error
 	for k, r := range restarts {
-		if b.validate != nil {
-			p.Theta = append(p.Theta, r.Watch.Theta...)
-			p.NLL = append(p.NLL, r.Watch.Best)
-			p.BestEpoch = append(p.BestEpoch, r.Watch.BestAt)
-			loss[k] = r.Watch.Best
-		} else {
-			p.Theta = append(p.Theta, r.Theta...)
-			p.NLL = append(p.NLL, math.NaN())
-			p.BestEpoch = append(p.BestEpoch, r.Epochs)
+		loss, err := b.loss(ctx, r)
+		var lost *lossError
+		if errors.As(err, &lost) {
+			if p.Lost = append(p.Lost, k); first == nil {
+				first = fmt.Errorf("MAP restart %d, epoch %d: %w", k, r.Epochs, err)
+			}
+			continue
 		}
-		p.Accuracy = append(p.Accuracy, r.Accuracy)
-	}
-	if b.validate == nil {
-		if err := b.train.LogLik(ctx, nil, p.Theta, loss, nil); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("MAP: %w", err)
 		}
-		for k := range loss {
-			if err := finite("log-likelihood", loss[k], b.Rate); err != nil {
-				return nil, fmt.Errorf("MAP restart %d, epoch %d: %w", k, restarts[k].Epochs, err)
-			}
-			loss[k] = -(loss[k] + b.prior.LogDensity(p.at(k, 1), nil))
+		theta, nll, best := r.Theta, math.NaN(), r.Epochs
+		if b.validate != nil {
+			theta, nll, best = r.Watch.Theta, r.Watch.Best, r.Watch.BestAt
 		}
+		if len(p.NLL) == 0 || loss < least {
+			p.Chosen, least = len(p.NLL), loss
+		}
+		p.Theta, p.NLL, p.BestEpoch, p.Accuracy = append(p.Theta, theta...), append(p.NLL, nll), append(p.BestEpoch, best), append(p.Accuracy, r.Accuracy)
 	}
-	for k := range loss {
-		if loss[k] < loss[p.Chosen] {
-			p.Chosen = k
-		}
+	if 2*len(p.NLL) < len(restarts) {
+		return nil, first
 	}
 	return p, nil
+}
+
+// loss is the validation NLL of a restart's best state or, without validation examples, minus the log density of its last state. The
+// error of a loss that is not finite, now or while the restart went on, is a *lossError.
+func (b *search) loss(ctx context.Context, r *restart) (float64, error) {
+	if err := r.lost(); err != nil || b.validate != nil {
+		return r.Watch.Best, err
+	}
+	var ll [1]float64
+	if err := b.train.LogLik(ctx, nil, r.Theta, ll[:], nil); err != nil {
+		return 0, err
+	}
+	return -(ll[0] + b.prior.LogDensity(r.Theta, nil)), finite("log-likelihood", ll[0], b.Rate)
 }
 
 // phase returns the search as a phase of a run. scale is added to a mean NLL to get it in the targets' own units.

@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"slices"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
@@ -46,7 +47,9 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 		return nil, err
 	}
 	out.Chains, out.Precision = m.Sampling().Record(out.Trace), m.Sampling().Precision(out.Trace)
-	out.Posterior, out.Findings, err = m.Gather(j, phases, out.Trace)
+	var found []finding.Finding
+	out.Posterior, found, err = m.Gather(j, phases, out.Trace)
+	out.Findings = append(out.Findings, found...)
 	return out, err
 }
 
@@ -82,9 +85,16 @@ func (j *Job) search(ctx context.Context, out *Outcome) error {
 		return err
 	}
 	out.Chosen = j.Points.Chosen
-	for k, nll := range j.Points.NLL {
+	for _, nll := range j.Points.NLL {
 		out.NLL = append(out.NLL, nll+scale)
-		out.Courses = append(out.Courses, restarts[k].course(scale))
+	}
+	for k, r := range restarts {
+		if !slices.Contains(j.Points.Lost, k) {
+			out.Courses = append(out.Courses, r.course(scale))
+		}
+	}
+	if n := len(j.Points.Lost); n > 0 {
+		out.Findings = append(out.Findings, finding.Of(finding.RestartsLost{Lost: n, Restarts: len(restarts)}))
 	}
 	out.Restarts, err = j.Points.Ensemble()
 	return err

@@ -58,10 +58,20 @@ func (o *objective) pass(ctx context.Context, w *buffers, key rng.Key, by nn.Opt
 	return nll / float64(len(w.order)), nil
 }
 
-// finite refuses a log-likelihood that is NaN or infinite, which too large a rate leads to.
+// finite refuses a log-likelihood that is NaN or infinite, which too large a rate leads to: the error is a *lossError.
 func finite(what string, ll, rate float64) error {
 	if math.IsNaN(ll) || math.IsInf(ll, 0) {
-		return fmt.Errorf("the %s is %v; try a rate below %v", what, ll, rate)
+		return &lossError{what, ll, rate}
 	}
 	return nil
+}
+
+// lossError is the error of a log-likelihood that is not finite after steps of a rate.
+type lossError struct {
+	what     string
+	ll, rate float64
+}
+
+func (e *lossError) Error() string {
+	return fmt.Sprintf("the %s is %v; try a rate below %v", e.what, e.ll, e.rate)
 }

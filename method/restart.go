@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -91,7 +92,10 @@ func (r *restart) Step(ctx context.Context) (runs.Line, error) {
 		}
 	}
 	r.before.copy(&r.descent)
-	if err := r.epoch(ctx); err != nil {
+	var lost *lossError
+	if err := r.epoch(ctx); errors.As(err, &lost) {
+		r.end(lost)
+	} else if err != nil {
 		r.descent, r.before = r.before, r.descent
 		return runs.Line{}, fmt.Errorf("MAP restart %d, epoch %d: %w", r.number, r.Epochs+1, err)
 	}
@@ -99,6 +103,32 @@ func (r *restart) Step(ctx context.Context) (runs.Line, error) {
 		r.work, r.before = nil, descent{}
 	}
 	return runs.Line{}, nil
+}
+
+// end ends a restart whose loss is not finite in this epoch. The parameters are those before it, and the course ends with the loss.
+func (r *restart) end(by *lossError) {
+	after := r.descent
+	if len(after.Train) == len(r.before.Train) {
+		after.Train = append(after.Train, -by.ll)
+	}
+	if r.validate != nil && len(after.Val) == len(r.before.Val) {
+		after.Val = append(after.Val, math.NaN())
+	}
+	r.descent, r.before = r.before, descent{}
+	r.Epochs, r.Train, r.Val, r.Ended = after.Epochs, after.Train, after.Val, true
+}
+
+// lost is the error of the loss that ended the restart, as its course shows it; nil: the restart ended otherwise, or goes on.
+func (r *restart) lost() error {
+	if !r.Ended || r.Epochs == 0 {
+		return nil
+	}
+	rate := r.Rate * r.Schedule.Share(r.Epochs-1, r.search.Epochs)
+	err := finite("log-likelihood of a batch", -r.Train[len(r.Train)-1], rate)
+	if err == nil && r.validate != nil {
+		err = finite("log-likelihood of the validation set", -r.Val[len(r.Val)-1], rate)
+	}
+	return err
 }
 
 // begin sets the parameters to a draw of the prior, but for outputs that are scales (nn.Tensor.Zero). The first restart begins at the

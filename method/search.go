@@ -66,7 +66,7 @@ func (s Search) Check(f *config.Faults) {
 	f.If(s.Schedule == nil, "schedule", "want one of %s", strings.Join(nn.Schedules.Names(), ", "))
 }
 
-// Points holds the results of the restarts of a Search.
+// Points holds the results of the restarts of a Search, but for those that were left out.
 type Points struct {
 	Net       *nn.Net   // with every parameter random
 	Theta     []float64 // best state of each restart, Restarts×D, of whole networks
@@ -74,6 +74,7 @@ type Points struct {
 	Accuracy  []float64 // its accuracy there, 0 to 1; NaN without them and for regression
 	BestEpoch []int     // the epoch of the best state, counted from 1; 0: the start
 	Chosen    int       // the restart of lowest NLL; without validation examples, of highest posterior density
+	Lost      []int     // restarts that were left out, since their loss was not finite
 }
 
 // Best is the parameter vector of the chosen restart: the MAP.
@@ -83,6 +84,20 @@ func (p *Points) Best() []float64 { return p.at(p.Chosen, 1) }
 func (p *Points) at(first, n int) []float64 {
 	d := p.Net.Dim()
 	return p.Theta[first*d : (first+n)*d]
+}
+
+// starts returns n parameter vectors, for starts from first on, each at a restart of its own. Where restarts were left out, the last starts
+// begin again with the first restart.
+func (p *Points) starts(first, n int) []float64 {
+	restarts := len(p.Theta) / p.Net.Dim()
+	if first+n <= restarts {
+		return p.at(first, n)
+	}
+	var all []float64
+	for k := range n {
+		all = append(all, p.at((first+k)%restarts, 1)...)
+	}
+	return all
 }
 
 // Ensemble is the deep ensemble: every restart with the same weight.

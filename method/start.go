@@ -104,5 +104,5 @@ func atBest(job *Job, _, particles int) []float64 { return slices.Repeat(job.Poi
 
 // atRestarts gives every particle a restart of its own.
 func atRestarts(job *Job, island, particles int) []float64 {
-	return job.Points.at(island*particles, particles)
+	return job.Points.starts(island*particles, particles)
 }

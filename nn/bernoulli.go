@@ -29,8 +29,8 @@ func (Bernoulli) Noise() string { return "" }
 // Targets implements Likelihood.
 func (Bernoulli) Targets(int) int { return 0 }
 
-// Normal implements Likelihood.
-func (Bernoulli) Normal([]float32, float64, []float64, []float64) {}
+// Predicts implements Likelihood.
+func (Bernoulli) Predicts([]float32, []float64, []float64, []float64) float64 { return 0 }
 
 // Guess implements Likelihood.
 func (Bernoulli) Guess(*data.Set) float64 { return math.Ln2 }
@@ -67,5 +67,7 @@ func (Bernoulli) loadTargets(t *tape, set *data.Set) {
 func (Bernoulli) logLik(t *tape, g int, z, ll, dz []float32) {
 	lanes.Bernoulli(z, t.target[g*lanes.Lanes:][:lanes.Lanes], ll, dz)
 }
+
+func (Bernoulli) summed() bool { return false }
 
 func (Bernoulli) finish(float64, []float64, []float64, int, int) {}

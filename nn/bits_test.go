@@ -32,6 +32,7 @@ func TestSameBits(t *testing.T) {
 		residual{body: []Layer{Dense{Units: 5}, Tanh}, shortcut: []Layer{Dense{Units: 5}}}, Dense{Units: 3},
 	}, Categorical{})
 	noise := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 4}}, Gaussian{SD: Predicted})
+	tails := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 2}}, Student{DF: Learned, SD: Learned})
 	cases := []struct {
 		name         string
 		net          *Net
@@ -44,6 +45,7 @@ func TestSameBits(t *testing.T) {
 		{"mixed", mixed, 300, 1, false},
 		{"readers", readers, 300, 2, false},
 		{"predicted noise", noise, 300, 20, false},
+		{"heavy tails", tails, 300, 20, false},
 		{"logistic", logistic, 9001, 150, testing.Short()},
 	}
 	var nets []*Net

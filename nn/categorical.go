@@ -29,8 +29,8 @@ func (Categorical) Noise() string { return "" }
 // Targets implements Likelihood.
 func (Categorical) Targets(int) int { return 0 }
 
-// Normal implements Likelihood.
-func (Categorical) Normal([]float32, float64, []float64, []float64) {}
+// Predicts implements Likelihood.
+func (Categorical) Predicts([]float32, []float64, []float64, []float64) float64 { return 0 }
 
 // Guess implements Likelihood.
 func (Categorical) Guess(train *data.Set) float64 { return rng.Log(float64(train.Classes)) }
@@ -73,5 +73,7 @@ func (Categorical) loadTargets(t *tape, set *data.Set) {
 func (Categorical) logLik(t *tape, g int, z, ll, dz []float32) {
 	lanes.Categorical(z, t.labels[g*lanes.Lanes:][:lanes.Lanes], t.prog.outputs, ll, dz)
 }
+
+func (Categorical) summed() bool { return false }
 
 func (Categorical) finish(float64, []float64, []float64, int, int) {}

@@ -147,9 +147,17 @@ func (l *layout) add(at, rows, cols, pitch int) (grad int) {
 	return grad
 }
 
-// parameters finds the likelihood's own parameter, which is the last of its vector. Its gradient is not a sum over ops.
+// parameters finds the likelihood's own parameters, which are the last of their vector. Their gradients are no sums over ops: those that are
+// sums over examples have room for them, and any other is one parameter alone.
 func (c *compiler) parameters() {
-	if names := c.net.lik.Parameters(); len(names) > 0 {
+	names := c.net.lik.Parameters()
+	if c.net.lik.summed() {
+		for k := range names {
+			c.summed = append(c.summed, c.param(len(c.net.tensors)-len(names)+k, 1, 1, 1))
+		}
+		return
+	}
+	if len(names) > 0 {
 		t := c.net.tensors[len(c.net.tensors)-1]
 		c.likelihood = param{role: t.Role, at: t.Offset}
 	}

@@ -14,7 +14,8 @@ import (
 // the last of θ or, in a network that is partly random, of ψ, in a tensor named log_sd. With Predicted each target value has a second
 // output, its own log σ.
 type Gaussian struct {
-	SD float64 `yaml:"sd" words:"learned=-1,predicted=-2"` // standard deviation of the targets around the outputs, as the network learns them: a number, one learned parameter, or a second output of each
+	SD    float64 `yaml:"sd" words:"learned=-1,predicted=-2"` // standard deviation of the targets around the outputs, as the network learns them: a number, one learned parameter, or a second output of each
+	Floor float64 `yaml:"floor,omitempty"`                    // no predicted sd is below it: a share of the targets' sd where they are standardised. Without it, only the bound 1e-6 of the output itself holds
 }
 
 // Learned is the SD of a Gaussian whose standard deviation is a parameter.
@@ -26,10 +27,13 @@ const halfLog2Pi = 0.91893853320467274178032973640562
 // Check implements config.Checker.
 func (l Gaussian) Check(f *config.Faults) {
 	f.If(l.SD != Learned && l.SD != Predicted && !(l.SD > 0), "", "want an sd above 0, learned or predicted")
+	checkFloor(l.Floor, l.SD == Predicted, f)
 }
 
 // Examples implements config.Exampler.
-func (Gaussian) Examples() []string { return []string{"{sd: 1}", "{sd: learned}", "{sd: predicted}"} }
+func (Gaussian) Examples() []string {
+	return []string{"{sd: 1}", "{sd: learned}", "{sd: predicted}"}
+}
 
 // String implements Likelihood.
 func (Gaussian) String() string { return "gaussian" }
@@ -67,19 +71,20 @@ func (l Gaussian) Targets(outputs int) int {
 	return outputs
 }
 
-// Normal implements Likelihood: the standard deviation is SD or, if that is learned, e to the last parameter.
-func (l Gaussian) Normal(z []float32, last float64, mean, sd []float64) {
+// Predicts implements Likelihood: the standard deviation is SD or, if that is learned, e to the last parameter.
+func (l Gaussian) Predicts(z []float32, own, mean, sd []float64) float64 {
 	if l.SD == Predicted {
-		predictedNormals(z, mean, sd)
-		return
+		predictedNormals(z, l.Floor, mean, sd)
+		return 0
 	}
 	noise := l.SD
 	if l.SD == Learned {
-		noise = rng.Exp(last)
+		noise = rng.Exp(own[len(own)-1])
 	}
 	for k, m := range z {
 		mean[k], sd[k] = float64(m), noise
 	}
+	return 0
 }
 
 // Guess implements Likelihood. It is NaN if the standard deviation is learned and all values are equal: nothing is better than such a guess.
@@ -102,6 +107,8 @@ func (l Gaussian) Guess(train *data.Set) (nll float64) {
 	}
 	return nll
 }
+
+func (Gaussian) summed() bool { return false }
 
 func (l Gaussian) scales(outputs int) int {
 	if l.SD == Predicted {
@@ -168,7 +175,7 @@ func (l Gaussian) logLik(t *tape, g int, z, ll, dz []float32) {
 		}
 		of, sums := z[b*n:][:n], ll[b*lanes.Lanes:][:lanes.Lanes]
 		if l.SD == Predicted {
-			predictedLogLik(of, t.target[g*n/2:][:n/2], sums, d)
+			predictedLogLik(of, t.target[g*n/2:][:n/2], l.Floor, sums, d)
 			continue
 		}
 		prec, norm := l.precision(t, b)

@@ -2,7 +2,9 @@ package nn
 
 import (
 	"fmt"
+	"math"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -14,6 +16,10 @@ import (
 //	log p(y) = Σ_k log N(y_k; m_k, σ_k²) = Σ_k −½ (y_k − m_k)²/σ_k² − log σ_k − ½ log 2π
 //	∂/∂m_k = (y_k − m_k)/σ_k²       ∂/∂log σ_k = (y_k − m_k)²/σ_k² − 1
 //
+// With a floor f above 0 the output s gives σ² = e^{2s} + f², so that σ is above f, smoothly, and ∂/∂s has the factor e^{2s}/σ². Where
+// targets have hardly any noise, or many of them are equal, networks without a floor are so sure of some training rows that new rows
+// like them have densities near 0.
+//
 // A log σ below ln 1e-6 or above ln 1e6 counts as that bound, and the gradient of such an output is 0: a network far off at the
 // start cannot overflow, and no example is fitted exactly.
 const Predicted = -2
@@ -23,6 +29,23 @@ const (
 	lowestLogSD  = -highestLogSD
 	highestLogSD = 13.815510557964274104107948728106
 )
+
+// checkFloor refuses a floor of what is not predicted.
+func checkFloor(floor float64, predicted bool, f *config.Faults) {
+	f.If(!(floor >= 0 && floor <= 1e6), "floor", "want a number from 0 to 1e6, have %v", floor)
+	f.If(floor > 0 && !predicted, "floor", "is that of predicted standard deviations: want sd: predicted, or no floor")
+}
+
+// predictedScale is log σ and 1/σ² of an output s, and ∂ log σ/∂s within the bounds of s.
+func predictedScale(s float32, floor float64) (logSD, prec, slope float64) {
+	logSD = boundedLogSD(s)
+	if floor == 0 {
+		return logSD, rng.Exp(-2 * logSD), 1
+	}
+	own := rng.Exp(2 * logSD)
+	square := own + float64(floor*floor)
+	return 0.5 * rng.Log(square), 1 / square, own / square
+}
 
 // boundedLogSD is a predicted log σ within its bounds; NaN stays NaN.
 func boundedLogSD(s float32) float64 { return max(lowestLogSD, min(highestLogSD, float64(s))) }
@@ -36,28 +59,31 @@ func evenOutputs(outputs int) error {
 }
 
 // predictedNormals sets the means and standard deviations that the outputs z of one example are.
-func predictedNormals(z []float32, mean, sd []float64) {
+func predictedNormals(z []float32, floor float64, mean, sd []float64) {
 	k := len(mean)
 	for c := range k {
 		mean[c], sd[c] = float64(z[c]), rng.Exp(boundedLogSD(z[k+c]))
+		if floor > 0 {
+			sd[c] = math.Sqrt(float64(sd[c]*sd[c]) + float64(floor*floor))
+		}
 	}
 }
 
 // predictedLogLik is logLik for one group of one particle: z [2K][16], y [K][16], ll [16], and dz as z, or nil. It computes in
 // float64, which has room for 1/σ², and in one order, so that the bits are the same on every machine.
-func predictedLogLik(z, y, ll, dz []float32) {
+func predictedLogLik(z, y []float32, floor float64, ll, dz []float32) {
 	for l := range lanes.Lanes {
 		sum := 0.0
 		for m := l; m < len(y); m += lanes.Lanes {
 			s := m + len(y)
-			logSD := boundedLogSD(z[s])
-			prec, r := rng.Exp(-2*logSD), float64(y[m])-float64(z[m])
+			logSD, prec, slope := predictedScale(z[s], floor)
+			r := float64(y[m]) - float64(z[m])
 			square := float64(float64(r*r) * prec)
 			sum += float64(-0.5*square) - logSD - halfLog2Pi
 			if dz == nil {
 				continue
 			}
-			dz[m], dz[s] = float32(r*prec), float32(square-1)
+			dz[m], dz[s] = float32(r*prec), float32(float64(square-1)*slope)
 			if v := float64(z[s]); v < lowestLogSD || v > highestLogSD {
 				dz[s] = 0
 			}

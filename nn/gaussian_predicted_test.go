@@ -47,7 +47,7 @@ func TestPredictedByHand(t *testing.T) {
 	} {
 		z, y, ll := lanesOf(c.z...), lanesOf(c.y...), make([]float32, lanes.Lanes)
 		dz := make([]float32, len(z))
-		predictedLogLik(z, y, ll, dz)
+		predictedLogLik(z, y, 0, ll, dz)
 		near := func(got float32, want float64) bool { return math.Abs(float64(got)-want) <= 1e-5*math.Abs(want)+1e-6 }
 		for l := range lanes.Lanes {
 			if !near(ll[l], c.ll) {
@@ -60,12 +60,12 @@ func TestPredictedByHand(t *testing.T) {
 			}
 		}
 		value := make([]float32, lanes.Lanes)
-		predictedLogLik(z, y, value, nil)
+		predictedLogLik(z, y, 0, value, nil)
 		if value[3] != ll[3] {
 			t.Errorf("%s: without a gradient %v, with one %v", c.name, value[3], ll[3])
 		}
 		mean, sd := make([]float64, len(c.y)), make([]float64, len(c.y))
-		Gaussian{SD: Predicted}.Normal(c.z, 0, mean, sd)
+		Gaussian{SD: Predicted}.Predicts(c.z, nil, mean, sd)
 		for k, s := range sd {
 			if want := min(1e6, max(1e-6, math.Exp(float64(c.z[len(sd)+k])))); mean[k] != float64(c.z[k]) || !(math.Abs(s/want-1) <= 1e-12) {
 				t.Errorf("%s: N(%v, %v²), want N(%v, %v²)", c.name, mean[k], s, c.z[k], want)
@@ -73,7 +73,7 @@ func TestPredictedByHand(t *testing.T) {
 		}
 	}
 	z, ll := lanesOf(0, float32(math.NaN())), make([]float32, lanes.Lanes)
-	if predictedLogLik(z, lanesOf(0), ll, z); !math.IsNaN(float64(ll[0])) {
+	if predictedLogLik(z, lanesOf(0), 0, ll, z); !math.IsNaN(float64(ll[0])) {
 		t.Errorf("the log-likelihood with a log σ of NaN is %v", ll[0])
 	}
 }
@@ -112,7 +112,7 @@ func BenchmarkPredicted(b *testing.B) {
 	z, y, ll := lanesOf(0.5, -0.25), lanesOf(1), make([]float32, lanes.Lanes)
 	dz := make([]float32, len(z))
 	for b.Loop() {
-		predictedLogLik(z, y, ll, dz)
+		predictedLogLik(z, y, 0, ll, dz)
 	}
 }
 

@@ -2,7 +2,7 @@ package nn
 
 import "github.com/starling-smc/starling/data"
 
-// Likelihood says how the network's outputs give the probability of a target: Categorical, Bernoulli or Gaussian.
+// Likelihood says how the network's outputs give the probability of a target: Categorical, Bernoulli, Gaussian or Student.
 type Likelihood interface {
 	// String is the likelihood's title in sentences; its name in a config is Likelihoods.Name.
 	String() string
@@ -24,9 +24,10 @@ type Likelihood interface {
 	// Targets is the number of target values of an example that a network with that many outputs predicts, 0 for classes.
 	Targets(outputs int) int
 
-	// Normal sets the means and standard deviations of the target values of one example, for its outputs z and the last of its
-	// own parameters. There is nothing to set for classes.
-	Normal(z []float32, last float64, mean, sd []float64)
+	// Predicts sets the means and scales of the target values of one example, for its outputs z and the likelihood's own parameters. There is
+	// nothing to set for classes. df are the degrees of freedom of Student-t noise, the same for all examples; 0: the noise is normal, and
+	// the scales are its standard deviations.
+	Predicts(z []float32, own, mean, scale []float64) (df float64)
 
 	// Guess is the mean NLL of training examples under a guess that does not look at the inputs: all classes with equal probability, or
 	// each target value by the mean of all. Its standard deviation is that of the likelihood or, where that is learned, that of the values.
@@ -52,6 +53,9 @@ type Likelihood interface {
 	// logLik sets the log-likelihoods ll of group g for the outputs z of the particles of the pass, and the gradient dz of
 	// the outputs unless it is nil.
 	logLik(t *tape, g int, z, ll, dz []float32)
+
+	// summed reports own parameters whose gradient is a sum over examples, which logLik adds to. The gradients of others are set by finish.
+	summed() bool
 
 	// finish sets the gradient of the likelihood's own parameters for n examples, one particle's θ, or ψ, and the
 	// log-likelihood ll that they add up to. theta and grad end with these parameters.

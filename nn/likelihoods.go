@@ -7,6 +7,7 @@ var Likelihoods = config.Table[Likelihood]{
 	{Name: "categorical", Part: Categorical{}},
 	{Name: "bernoulli", Part: Bernoulli{}},
 	{Name: "gaussian", Part: Gaussian{}},
+	{Name: "student", Part: Student{}},
 }
 
 // LikelihoodsWhere lists the names of the likelihoods of numbers, or of those of classes.

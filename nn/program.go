@@ -33,7 +33,8 @@ type program struct {
 
 	own        layout   // the gradient of a particle's θ
 	psi        layout   // the gradient of ψ
-	likelihood param    // the likelihood's own parameter, if it has one
+	likelihood param    // the likelihood's own parameter, if it has one whose gradient is no sum over examples
+	summed     []param  // its own parameters whose gradients are
 	spreads    []*value // values of the shared stages that particles read and whose gradient is wanted
 
 	actSize, dySize, laneSize, tmpSize, sharedSize, maskSize, argSize int

@@ -139,13 +139,37 @@ var likelihoods = map[string]func(n *Net, z, theta []float64, set *data.Set, i i
 		ll, targets := 0.0, n.Targets()
 		for k, v := range z[:targets] {
 			if n.lik.(Gaussian).SD == Predicted {
-				sd = min(1e6, max(1e-6, math.Exp(z[targets+k])))
+				sd = math.Hypot(min(1e6, max(1e-6, math.Exp(z[targets+k]))), n.lik.(Gaussian).Floor)
 			}
 			r := (float64(set.Values[i*targets+k]) - v) / sd
 			ll -= r*r/2 + math.Log(sd) + halfLog2Pi
 		}
 		return ll
 	},
+}
+
+func init() {
+	likelihoods["student"] = func(n *Net, z, theta []float64, set *data.Set, i int) float64 {
+		l := n.lik.(Student)
+		df, sd, at := l.DF, l.SD, n.dim-len(l.Parameters())
+		if df == Learned {
+			df, at = 2+math.Exp(theta[at]), at+1
+		}
+		if sd == Learned {
+			sd = math.Exp(theta[at])
+		}
+		ll, targets := 0.0, n.Targets()
+		for k, v := range z[:targets] {
+			if l.SD == Predicted {
+				sd = math.Hypot(min(1e6, max(1e-6, math.Exp(z[targets+k]))), l.Floor)
+			}
+			r := (float64(set.Values[i*targets+k]) - v) / sd
+			a, _ := math.Lgamma((df + 1) / 2)
+			b, _ := math.Lgamma(df / 2)
+			ll += a - b - math.Log(df*math.Pi)/2 - math.Log(sd) - (df+1)/2*math.Log1p(r*r/df)
+		}
+		return ll
+	}
 }
 
 // logLik is the log-likelihood of example i given the outputs of the network.

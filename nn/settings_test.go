@@ -49,6 +49,13 @@ func TestSettings(t *testing.T) {
 		{Gaussian{SD: 1e-3}, nil},
 		{Gaussian{SD: Learned}, nil},
 		{Gaussian{SD: Predicted}, nil},
+		{Gaussian{SD: Predicted, Floor: 0.01}, nil},
+		{Gaussian{SD: Learned, Floor: 0.01}, []string{"floor: is that of predicted standard deviations: want sd: predicted, or no floor"}},
+		{Gaussian{SD: Predicted, Floor: -1}, []string{"floor: want a number from 0 to 1e6, have -1"}},
+		{Student{DF: 2.5, SD: Learned}, nil},
+		{Student{DF: Learned, SD: Predicted, Floor: 0.1}, nil},
+		{Student{DF: 2, SD: Learned}, []string{"df: want a number above 2, at most 1e6, or learned; have 2"}},
+		{Student{DF: Learned}, []string{"want an sd above 0, learned or predicted"}},
 		{Gaussian{}, []string{"want an sd above 0, learned or predicted"}},
 		{Gaussian{SD: -3}, []string{"want an sd above 0, learned or predicted"}},
 	} {
@@ -89,6 +96,10 @@ func TestLikelihoods(t *testing.T) {
 		{Gaussian{SD: 3}, "gaussian", 0, 0, []float64{-1, 2, ln2, ln3}, []float64{3, 3, 3, 3}},
 		{Gaussian{SD: Learned}, "gaussian", 0, 1, []float64{-1, 2, ln2, ln3}, []float64{1, 1, 1, 1}},
 		{Gaussian{SD: Predicted}, "gaussian", 0, 0, []float64{-1, 2}, []float64{2, 3}},
+		{Student{DF: Learned, SD: Learned}, "student", 0, 2, []float64{-1, 2, ln2, ln3}, []float64{1, 1, 1, 1}},
+		{Student{DF: Learned, SD: Predicted}, "student", 0, 1, []float64{-1, 2}, []float64{2, 3}},
+		{Student{DF: 5, SD: 3}, "student", 0, 0, []float64{-1, 2, ln2, ln3}, []float64{3, 3, 3, 3}},
+		{Gaussian{SD: Predicted, Floor: 4}, "gaussian", 0, 0, []float64{-1, 2}, []float64{math.Sqrt(4 + 16), 5}},
 	} {
 		if got := c.lik.Classes(3); got != c.classes || c.lik.Regression() != (got == 0) {
 			t.Errorf("%s: %d classes, want %d; regression: %v", c.name, got, c.classes, c.lik.Regression())
@@ -100,7 +111,7 @@ func TestLikelihoods(t *testing.T) {
 			t.Errorf("%s: %d parameters, want %d", c.name, n, c.parameters)
 		}
 		mean, sd := make([]float64, c.lik.Targets(4)), make([]float64, c.lik.Targets(4))
-		c.lik.Normal([]float32{-1, 2, float32(ln2), float32(ln3)}, 0, mean, sd)
+		c.lik.Predicts([]float32{-1, 2, float32(ln2), float32(ln3)}, make([]float64, 2), mean, sd)
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6 }
 		if !slices.EqualFunc(mean, c.mean, near) || !slices.EqualFunc(sd, c.sd, near) {
 			t.Errorf("%s: means %v, standard deviations %v, want %v and %v", c.name, mean, sd, c.mean, c.sd)
@@ -114,7 +125,7 @@ func TestMessagesListTheLikelihoods(t *testing.T) {
 	defer func() { Likelihoods = was }()
 	Likelihoods = append(was[:len(was):len(was)], config.Row[Likelihood]{Name: "other", Part: struct{ Bernoulli }{}})
 	all := faults(Architecture{Layers: []Layer{Dense{Units: 1}}})
-	if want := "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}}, {gaussian: {sd: learned}}, {gaussian: {sd: predicted}} or other"; !slices.Equal(all, []string{want}) {
+	if want := "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}}, {gaussian: {sd: learned}}, {gaussian: {sd: predicted}}, {student: {df: learned, sd: learned}} or other"; !slices.Equal(all, []string{want}) {
 		t.Errorf("%+v, want %s", all, want)
 	}
 	if classes := LikelihoodsWhere(false); !slices.Equal(classes, []string{"categorical", "bernoulli", "other"}) {

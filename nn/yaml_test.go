@@ -42,7 +42,7 @@ func TestYAML(t *testing.T) {
 			t.Errorf("%s is written as\n%swant %s", c.layer, got, want)
 		}
 	}
-	for _, lik := range []string{"categorical", "bernoulli", "{gaussian: {sd: 0.5}}", "{gaussian: {sd: learned}}", "{gaussian: {sd: predicted}}"} {
+	for _, lik := range []string{"categorical", "bernoulli", "{gaussian: {sd: 0.5}}", "{gaussian: {sd: learned}}", "{gaussian: {sd: predicted}}", "{gaussian: {sd: predicted, floor: 0.01}}", "{student: {df: learned, sd: predicted}}", "{student: {df: 4, sd: 0.5}}"} {
 		if got := rewritten(t, "layers: [relu]\nlikelihood: "+lik+"\n", seen); !strings.Contains(flow(got), flow(lik)) {
 			t.Errorf("%s is written as\n%s", lik, got)
 		}

@@ -34,7 +34,10 @@ type Table struct {
 
 	Layers            string // the hidden ones, as items of a list, each with a comma behind it
 	Prior, Likelihood string // the settings of the prior that learns its widths; the likelihood
+	Noise             string // why numbers have this likelihood, as a comment; empty: they are classes
+	Proposals         string // of other likelihoods for the values that the target has, as a comment; empty: none
 	Move              string // of the chains
+	Descent           string // rate and optimiser of the restarts
 
 	Outputs, Chains, Epochs, States, Batch int
 }

@@ -102,6 +102,9 @@ func (s *Spec) findings(set *data.Problem) []finding.Finding {
 		last := fmt.Sprint("model.layers.", len(s.Model.Layers)-1)
 		found = append(found, finding.Of(finding.WholeAmounts{Target: set.Schema.Target, Values: set.Amounts, Layer: last}))
 	}
+	if set.Zeros >= finding.Many {
+		found = append(found, finding.Of(finding.ManyZeros{Target: set.Schema.Target, Share: set.Zeros}))
+	}
 	if s.InitUnused() {
 		found = append(found, finding.Of(finding.InitUnused{}))
 	}

@@ -11,6 +11,7 @@ import (
 // empirical distribution, which has no density.
 type Normals struct {
 	Weights, Mean, SD []float64
+	DF                []float64 // of components that are Student-t distributions of scale SD, their degrees of freedom, above 2; 0: normal. nil: all are
 }
 
 // Moments returns the mixture's mean m, the standard deviation √(Σ W σ²) of the noise, and the standard deviation
@@ -18,7 +19,11 @@ type Normals struct {
 func (n *Normals) Moments() (mean, aleatoric, epistemic float64) {
 	for j, w := range n.Weights {
 		mean += float64(w * n.Mean[j])
-		aleatoric += float64(w * float64(n.SD[j]*n.SD[j]))
+		sd := n.SD[j]
+		if df := n.df(j); df > 0 {
+			sd *= stretch(df)
+		}
+		aleatoric += float64(w * float64(sd*sd))
 	}
 	same := true
 	for j, w := range n.Weights {
@@ -36,9 +41,29 @@ func (n *Normals) Moments() (mean, aleatoric, epistemic float64) {
 func (n *Normals) CDF(y float64) float64 {
 	p := 0.0
 	for j, w := range n.Weights {
-		p += float64(w * cdf(y-n.Mean[j], n.SD[j]))
+		logB := 0.0
+		if df := n.df(j); df > 0 {
+			logB = logBeta(0.5*df, 0.5)
+		}
+		p += float64(w * n.cdf(j, y, logB))
 	}
 	return p
+}
+
+// cdf is the probability of at most y under component j. logB is log B(ν/2, ½) of a Student-t.
+func (n *Normals) cdf(j int, y, logB float64) float64 {
+	if df := n.df(j); df > 0 {
+		return studentCDF(y-n.Mean[j], n.SD[j], df, logB)
+	}
+	return cdf(y-n.Mean[j], n.SD[j])
+}
+
+// logDensity is the log density of component j at y.
+func (n *Normals) logDensity(j int, y float64) float64 {
+	if df := n.df(j); df > 0 {
+		return logStudent(y-n.Mean[j], n.SD[j], df)
+	}
+	return logNormal(y-n.Mean[j], n.SD[j])
 }
 
 // cdf is Φ(x/sd).
@@ -52,7 +77,7 @@ func cdf(x, sd float64) float64 {
 // LogDensity is ln Σ_j W_j N(y; Mean_j, SD_j²), in nats.
 func (n *Normals) LogDensity(y float64) float64 {
 	return logSumExp(len(n.Weights), func(j int) float64 {
-		return rng.Log(n.Weights[j]) + logNormal(y-n.Mean[j], n.SD[j])
+		return rng.Log(n.Weights[j]) + n.logDensity(j, y)
 	})
 }
 
@@ -62,7 +87,7 @@ func LogDensities(marginals []Normals, y []float64) float64 {
 	return logSumExp(len(marginals[0].Weights), func(j int) float64 {
 		l := rng.Log(marginals[0].Weights[j])
 		for k := range marginals {
-			d := logNormal(y[k]-marginals[k].Mean[j], marginals[k].SD[j])
+			d := marginals[k].logDensity(j, y[k])
 			if math.IsInf(d, -1) { // the other targets cannot change the sum
 				return d
 			}
@@ -109,8 +134,11 @@ func logSumExp(n int, term func(j int) float64) float64 {
 //	Σ_j W_j A(y − μ_j, σ_j²) − ½ Σ_j Σ_k W_j W_k A(μ_j − μ_k, σ_j² + σ_k²),   A(m, s²) = E|N(m, s²)|
 //
 // For particles without noise this is the CRPS of an ensemble, and |y − μ| for a single particle. The time grows with the
-// square of the number of particles. With an SD of ∞ the CRPS is infinite.
+// square of the number of particles. With an SD of ∞ the CRPS is infinite. With a Student-t among the components it is integrated.
 func (n *Normals) CRPS(y float64) float64 {
+	if n.tailed() {
+		return n.integrated(y)
+	}
 	near, apart := 0.0, 0.0
 	for j, w := range n.Weights {
 		mu, sd := n.Mean[j], n.SD[j]
@@ -170,6 +198,10 @@ func (n *Normals) Quantile(q float64) float64 {
 		for j, m := range n.Mean {
 			y := m + float64(n.SD[j]*z)
 			lo, hi = min(lo, y), max(hi, y)
+			if df := n.df(j); df > 0 {
+				s := n.SD[j] * stretch(df)
+				lo, hi = min(lo, m-float64(s*math.Sqrt((1-q)/q))), max(hi, m+float64(s*math.Sqrt(q/(1-q))))
+			}
 		}
 		x = min(max(mean, lo), hi)
 		lo, hi = math.Nextafter(lo, math.Inf(-1)), math.Nextafter(hi, math.Inf(1))
@@ -200,6 +232,10 @@ func (n *Normals) density(y float64) float64 {
 	const sqrt2Pi = 2.50662827463100050241576528481
 	p := 0.0
 	for j, w := range n.Weights {
+		if df := n.df(j); df > 0 {
+			p += float64(w * rng.Exp(n.logDensity(j, y)))
+			continue
+		}
 		z := (y - n.Mean[j]) / n.SD[j]
 		p += float64(w*rng.Exp(float64(-0.5*float64(z*z)))) / (n.SD[j] * sqrt2Pi)
 	}

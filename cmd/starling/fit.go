@@ -67,23 +67,25 @@ type fit struct {
 	table      tableToLearn // without a target, the argument is a config
 }
 
-// spec reads the config, or makes that of a table.
-func (f *fit) spec(name string) (starling.Spec, error) {
+// specs reads the config, or makes those of a table, of which one is chosen.
+func (f *fit) specs(name string) ([]starling.Spec, error) {
 	switch {
 	case f.table.target != "":
-		text, err := f.table.config(name)
+		table, err := f.table.csv(name)
 		if err != nil {
-			return starling.Spec{}, err
+			return nil, err
 		}
-		return starling.ParseSpec("the config of "+name, text, f.set...)
+		specs, err := starling.NewSpecs("the config of "+name, table, f.set...)
+		return specs, mended(err)
 	case isTable(name) && !exists(name):
-		return starling.Spec{}, wrongUse("there is no file %s", name)
+		return nil, wrongUse("there is no file %s", name)
 	case isTable(name):
-		return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
+		return nil, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
 	case f.table.told():
-		return starling.Spec{}, wrongUse("--test, --group, --drop, --keep, --categories, --missing-target, --delimiter, --header, --decimal, --thousands and --units are for a table with --target; a config has them in data.csv")
+		return nil, wrongUse("--test, --group, --drop, --keep, --categories, --missing-target, --delimiter, --header, --decimal, --thousands and --units are for a table with --target; a config has them in data.csv")
 	}
-	return readSpec(name, f.set)
+	spec, err := readSpec(name, f.set)
+	return []starling.Spec{spec}, err
 }
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
@@ -91,11 +93,11 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	began := time.Now()
-	spec, err := f.spec(args[0])
+	specs, err := f.specs(args[0])
 	if err != nil {
 		return err
 	}
-	folder, err := f.folder(spec.Name, starling.FitRuns)
+	folder, err := f.folder(specs[0].Name, starling.FitRuns)
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	stdout, line := cmd.OutOrStdout(), newProgress(f.quiet, f.json)
 	defer line.end()
 	line.show(method.Status{Phase: "reading the data"})
-	result, err := learn(cmd.Context(), spec, starling.Options{Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every}, line,
+	result, err := learn(cmd.Context(), specs, starling.Options{Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every}, line,
 		func(l *starling.Loaded) {
 			switch {
 			case !f.json:

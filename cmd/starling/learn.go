@@ -7,9 +7,9 @@ import (
 	"github.com/starling-smc/starling"
 )
 
-// learn carries a Spec out and saves the run in o.Folder. Its progress is shown on p, its notices on stderr; loaded is called
+// learn carries out one of several Specs, that of the best trial (starling.Choose), and saves the run in o.Folder. Its progress is shown on p, its notices on stderr; loaded is called
 // once the data are in memory.
-func learn(ctx context.Context, spec starling.Spec, o starling.Options, p *progress, loaded func(*starling.Loaded)) (*starling.Result, error) {
+func learn(ctx context.Context, specs []starling.Spec, o starling.Options, p *progress, loaded func(*starling.Loaded)) (*starling.Result, error) {
 	limitGarbage()
 	o.Memory = memoryLimit(os.DirFS("/"))
 	o.Progress = func(e starling.Event) {
@@ -23,6 +23,10 @@ func learn(ctx context.Context, spec starling.Spec, o starling.Options, p *progr
 		case *starling.Progress:
 			p.show(e.Status)
 		}
+	}
+	spec, err := starling.Choose(ctx, specs, o)
+	if err != nil {
+		return nil, err
 	}
 	return starling.Fit(ctx, spec, o)
 }

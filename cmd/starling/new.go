@@ -42,9 +42,13 @@ starling fit FILE --target COLUMN does the same and trains at once; the config, 
 			if t.target == "" {
 				return wrongUse("starling new %s needs --target, the column to predict", quoted(args[0]))
 			}
-			text, err := t.config(args[0])
+			table, err := t.csv(args[0])
 			if err != nil {
 				return err
+			}
+			text, err := starling.NewConfig(table)
+			if err != nil {
+				return mended(err)
 			}
 			out := cmd.OutOrStdout()
 			if jsonOut {
@@ -103,32 +107,36 @@ func (t *tableToLearn) given() []flagged {
 	return append(all, t.form.given()...)
 }
 
-// config makes the config of a table.
-func (t *tableToLearn) config(name string) ([]byte, error) {
+// csv names the table, and what the flags say of it.
+func (t *tableToLearn) csv(name string) (table data.CSV, err error) {
 	if isConfig(name) {
-		return nil, wrongUse("%s is a config, and --target names a column of a table: starling fit %s", name, quoted(name))
+		return table, wrongUse("%s is a config, and --target names a column of a table: starling fit %s", name, quoted(name))
 	}
 	for _, file := range []string{name, t.test} {
 		if file != "" && !exists(file) {
-			return nil, wrongUse("there is no file %s", file)
+			return table, wrongUse("there is no file %s", file)
 		}
 	}
-	table := data.CSV{File: name, Target: t.target, Test: t.test, Group: t.group, Drop: t.drop, Keep: t.keep, Categories: t.categories, MissingTarget: t.skip}
+	table = data.CSV{File: name, Target: t.target, Test: t.test, Group: t.group, Drop: t.drop, Keep: t.keep, Categories: t.categories, MissingTarget: t.skip}
 	if t.skip != "" && t.skip != tables.MissingSkip {
-		return nil, wrongUse("--missing-target %s: want skip, or leave it out", t.skip)
+		return table, wrongUse("--missing-target %s: want skip, or leave it out", t.skip)
 	}
 	if err := t.form.tell(&table); err != nil {
-		return nil, err
+		return table, err
 	}
-	text, err := starling.NewConfig(table)
+	return table, nil
+}
+
+// mended names the flag that mends a fault of a column.
+func mended(err error) error {
 	var fault *tables.ColumnFault
 	if errors.As(err, &fault) {
-		return nil, &starling.DataError{Err: errors.New(fault.Mended(fmt.Sprintf("--%s %s", fault.Setting, quoted(inList(fault.Column)))))}
+		return &starling.DataError{Err: errors.New(fault.Mended(fmt.Sprintf("--%s %s", fault.Setting, quoted(inList(fault.Column)))))}
 	}
 	if told := ofNumbers(err); told != nil {
-		return nil, &starling.DataError{Err: told}
+		return &starling.DataError{Err: told}
 	}
-	return text, err
+	return err
 }
 
 // isTable reports whether a file is a table, by its name.

@@ -296,7 +296,7 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 	line := newProgress(r.quiet, r.json)
 	defer line.end()
 	line.show(method.Status{Phase: "reading the data"})
-	result, err := learn(cmd.Context(), spec, starling.Options{Threads: r.threads, DataDir: r.dataDir, Folder: folder}, line,
+	result, err := learn(cmd.Context(), []starling.Spec{spec}, starling.Options{Threads: r.threads, DataDir: r.dataDir, Folder: folder}, line,
 		func(l *starling.Loaded) {
 			if !r.quiet {
 				line.say(fmt.Sprintf("%v: %s", u, count))

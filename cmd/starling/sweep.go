@@ -251,7 +251,7 @@ func (s *sweep) try(ctx context.Context, p starling.Point, line *progress) (trie
 	}
 	defer folder.Close()
 	o := starling.Options{Threads: s.threads, DataDir: s.dataDir, Folder: folder, Every: s.every}
-	one.result, one.failed = learn(ctx, p.Spec, o, line, func(*starling.Loaded) {})
+	one.result, one.failed = learn(ctx, []starling.Spec{p.Spec}, o, line, func(*starling.Loaded) {})
 	var other *starling.OtherRunError
 	if errors.As(one.failed, &other) || stopped(ctx, one.failed) {
 		return one, one.failed

@@ -25,7 +25,7 @@ func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.As
 	rows := pages.Ensembles(spec, m)
 	for i, r := range rows {
 		if r.Name == pages.DeepEnsemble { // short names, so that the table fits 80 columns
-			rows[i].Name = numeral.Several(spec.MAP.Restarts, "MAP")
+			rows[i].Name = numeral.Several(e.Restarts.Size(), "MAP")
 		}
 	}
 	if m.RMSE != nil {

@@ -117,7 +117,7 @@ best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
 on 500
 the deep ensemble of the 8 MAPs is better than the posterior (NLL 0.250 against
-0.400). Try prior: {normal: {variance: learned}}, or take method: ensemble
+0.400). Take it: starling fit RUN/config.yaml --set 'method={ensemble: {}}'
 log Z −182.6 ± 2.4, of islands that scatter by 6.9; islands are weighted by
 evidence, which leaves 1.4 of 8 effective
 `},

@@ -151,6 +151,22 @@ func (f WholeAmounts) words() words {
 		"model.likelihood=categorical and %s.dense=%s", f.Target, f.Values, f.Layer, strconv.Itoa(f.Values))}
 }
 
+// Many is the share of the rows from which on a frequent value of the target is told.
+const Many = .1
+
+// ManyZeros says that a share of the targets are 0, and none is below it.
+type ManyZeros struct {
+	Target string
+	Share  float64
+}
+
+func (f ManyZeros) words() words {
+	return words{
+		look: note | ofData | early, says: say("%s is 0 in %s of the rows", f.Target, percent(f.Share, 0)),
+		means: "a normal distribution around a mean cannot say so. Two runs can: one that predicts whether it is 0, as a class, and one on the rows above 0",
+	}
+}
+
 // MissingValues names the columns of a table that lack values, with an input beside each that says so.
 type MissingValues struct{ Columns Some }
 

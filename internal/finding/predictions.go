@@ -17,21 +17,26 @@ func (f Unscored) words() words {
 
 // EnsembleBetter says that the better one of the deep ensemble of the restarts and the best restart has a better NLL than the posterior.
 type EnsembleBetter struct {
-	Restarts            int     // of the better one: 1 is the best restart alone
-	Ensemble, Posterior string  // NLLs, as they are shown elsewhere
-	By, SE              float64 // the mean difference of the losses of an example, and its standard error
-	Examples, Once      int     // chance makes such a difference less than once in so many times
-	Learned             bool    `kept:"prior=learned|given?"` // the prior learns its widths
+	Restarts            int             // of the better one: 1 is the best restart alone
+	Ensemble, Posterior string          // NLLs, as they are shown elsewhere
+	By, SE              float64         // the mean difference of the losses of an example, and its standard error
+	Trimmed             *numeral.Number // the mean without the tenth of the examples that differ most; nil: an older version did not look
+	Examples, Once      int             // chance makes such a difference less than once in so many times
+	Learned             bool            `kept:"prior=learned|given?"` // the prior learns its widths
 }
 
 func (f EnsembleBetter) words() words {
+	trimmed := ""
+	if f.Trimmed != nil {
+		trimmed = say(", and %.2g without the tenth that differs most", *f.Trimmed)
+	}
 	return words{
 		look: warning | ofPredictions,
 		says: say("%s is better than the posterior (NLL %s against %s)",
 			plural(f.Restarts, "the best MAP alone", say("the deep ensemble of the %v MAPs", f.Restarts)), f.Ensemble, f.Posterior),
-		means: say("it needs no sampling. On the %v test examples the difference is %.2g ± %.2g; %s. More epochs or particles may help too",
-			f.Examples, f.By, f.SE, chance(f.Once)),
-		cure: say("try %s, or take method: ensemble%s", either(f.Learned, "more units", widths), plural(f.Restarts, " or map", "")), help: helpScores,
+		means: say("it needs no sampling. On the %v test examples the difference is %.2g ± %.2g%s; %s. %s, more epochs or particles may help, too",
+			f.Examples, f.By, f.SE, trimmed, chance(f.Once), either(f.Learned, "More units", "A prior that learns its widths ("+widths+")")),
+		cure: say("take it: starling fit RUN/config.yaml --set 'method={%s: {}}'", plural(f.Restarts, "map", "ensemble")), help: helpScores,
 	}
 }
 
