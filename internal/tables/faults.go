@@ -95,6 +95,25 @@ func (e *NamesError) Error() string {
 	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, cells.Quote([]byte(e.Example)))
 }
 
+// AmbiguousError says that the numbers of a column have two readings, and which settings choose one.
+type AmbiguousError struct {
+	File, Column string
+	Example      string // a cell
+	Readings     [2]string
+	Settings     [2]string // of data.csv, each one that chooses a reading
+	Because      string    // what makes the second reading possible; empty: the cell alone does
+}
+
+func (e *AmbiguousError) Error() string {
+	return e.Told(func(setting string) string { return "data.csv." + setting })
+}
+
+// Told is the message with the settings as a user would write them.
+func (e *AmbiguousError) Told(write func(setting string) string) string {
+	return fmt.Sprintf("%s: %s: %s has two readings%s: %s with %s, and %s with %s: say which",
+		e.File, e.Column, cells.Quote([]byte(e.Example)), e.Because, e.Readings[0], write(e.Settings[0]), e.Readings[1], write(e.Settings[1]))
+}
+
 var errManyWords = fmt.Errorf("more than %d different words: write fewer categories", MaxCategories)
 
 // manyWords says that a column holds more words than can be categories.
