@@ -1,9 +1,7 @@
 package eval
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
@@ -34,8 +32,8 @@ func (a *Assessment) better(e *Ensembles) *finding.Finding {
 		return nil
 	}
 	d := differences(a.Losses.Posterior, losses)
-	by, se, log := paired(d)
-	trimmed, _, logTrimmed := paired(trim(d))
+	by, se := ofDifferences(d)
+	log, logTrimmed, trimmed := chance(d), chance(trim(d)), uq.Mean(trim(d))
 	const tried = 2 * 2 // the better one of two is compared, in two ways
 	if !(min(log, logTrimmed) < -math.Log(tried*rarely)) || !(trimmed > 0) {
 		return nil
@@ -46,56 +44,21 @@ func (a *Assessment) better(e *Ensembles) *finding.Finding {
 	})
 }
 
-// Differ returns the mean of the differences a_i − b_i of the losses of examples, and the mean without the tenth of the examples that differ
-// most.
-func Differ(a, b []float64) (mean, trimmed float64) {
-	d := differences(a, b)
-	return uq.Mean(d), uq.Mean(trim(d))
-}
-
-// differences are a_i − b_i.
-func differences(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	return d
-}
-
-// trimmedShare is the share of the examples, those of the largest differences, that a trimmed mean leaves out: rounded up, so that it is one
-// at least.
-const trimmedShare = .1
-
-// trim leaves out the differences of largest magnitude. Which they are does not depend on their signs: if chance gives d as often as −d, it
-// still does.
-func trim(d []float64) []float64 {
-	d = slices.Clone(d)
-	slices.SortStableFunc(d, func(x, y float64) int { return cmp.Compare(math.Abs(x), math.Abs(y)) })
-	return d[:len(d)-int(math.Ceil(trimmedShare*float64(len(d))))]
-}
-
-// paired returns the mean of differences and its standard error, and bounds how probable it is that chance gives so large a mean. Where the
-// differences of examples are independent and each is as often d as −d, for any n,
+// chance is ln of a bound on how probable it is that chance gives differences so large a mean. Where the differences of examples are independent
+// and each is as often d as −d, for any n,
 //
 //	ln P ≤ −(Σ d_i)²/(2 Σ d_i²)
 //
 // (Efron 1969, Student's t-test under symmetry conditions). It is never below −n/2: a few examples cannot tell. It is NaN if a difference is
 // not finite, and 0 if all differences are.
-func paired(differences []float64) (mean, se, log float64) {
-	n := float64(len(differences))
+func chance(differences []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, d := range differences {
 		sum += d
 		squares += float64(d * d)
 	}
-	mean = sum / n
 	if squares == 0 {
-		return mean, 0, 0
+		return 0
 	}
-	log = -float64(sum*sum) / (2 * squares)
-	squares = 0
-	for _, d := range differences {
-		squares += float64((d - mean) * (d - mean))
-	}
-	return mean, math.Sqrt(squares / max(1, n-1) / n), log
+	return -float64(sum*sum) / (2 * squares)
 }
