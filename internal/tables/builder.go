@@ -146,7 +146,7 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 		return 0, errNames
 	case isMissing(string(c.Text)):
 		return math.NaN(), nil
-	case b.survey != nil && !b.survey.done(j):
+	case b.survey != nil && len(c.Text) <= longestNumber && !b.survey.done(j):
 		return 0, &unsurveyed{b.t, j}
 	case j == b.target && n == nil:
 		return 0, errNames

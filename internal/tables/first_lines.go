@@ -92,7 +92,7 @@ func labels(head []byte, delimiter string) bool {
 	if len(words) == 0 || numbers == nil || !years && !(len(numbers) > 2 && inSteps(numbers)) {
 		return false
 	}
-	above, seen, same := map[int]bool{}, 0, true // above: words above numbers alone
+	above, seen, others := map[int]bool{}, 0, false // above: words above numbers alone; others: numbers that are no years
 	for j := range words {
 		above[j] = true
 	}
@@ -107,15 +107,12 @@ func labels(head []byte, delimiter string) bool {
 				delete(above, j)
 			}
 		}
-		var below []float64
 		for _, j := range at {
-			if v, err := cells.Number(record[j].Text); err == nil && v == v {
-				below = append(below, v)
-			}
+			v, err := cells.Number(record[j].Text)
+			others = others || err == nil && v == v && !isYear(v)
 		}
-		same = same && len(below) == len(numbers) && allYears(below)
 	}
-	return seen > 0 && (len(above) > 0 || years && !same)
+	return seen > 0 && (len(above) > 0 || years && others)
 }
 
 // isName reports whether a text looks like the name of a column: it begins with a letter, and stands for no missing value.
@@ -127,13 +124,15 @@ func isName(text []byte) bool {
 func allYears(numbers []float64) bool {
 	seen := map[float64]bool{}
 	for _, v := range numbers {
-		if v != math.Trunc(v) || v < 1500 || v >= 2300 || seen[v] {
+		if !isYear(v) || seen[v] {
 			return false
 		}
 		seen[v] = true
 	}
 	return len(numbers) > 0
 }
+
+func isYear(v float64) bool { return v == math.Trunc(v) && v >= 1500 && v < 2300 }
 
 // inSteps reports whether whole numbers rise in equal steps.
 func inSteps(numbers []float64) bool {

@@ -31,6 +31,9 @@ func (e *unsurveyed) Error() string {
 	return "how the numbers of " + e.t.Title(e.j) + " are written is not known"
 }
 
+// longestNumber is the number of bytes up to which a cell may hold a number with what stands around it.
+const longestNumber = 256
+
 // mostSurveys bounds how often a file is read before all of its columns are looked at together.
 const mostSurveys = 4
 
@@ -57,7 +60,8 @@ func (s *survey) find(f *File, t *Table, j int) error {
 		}
 	}
 	open := map[int]bool{} // columns with a text that may all be numbers
-	for first, ended := true, false; !ended; first = false {
+	f.begin()
+	for first, ended := true, false; !ended && !f.enough(); first = false {
 		record, ok, err := c.Record()
 		if err != nil {
 			return err
@@ -68,9 +72,10 @@ func (s *survey) find(f *File, t *Table, j int) error {
 		if first && t.Header != nil {
 			continue
 		}
+		f.looked()
 		for k, cell := range record {
 			d := detectors[k]
-			if d == nil || len(cell.Text) == 0 || cell.Text[0] > '9' && isMissing(string(cell.Text)) || len(cell.Text) == 1 && isMissing(string(cell.Text)) {
+			if d == nil || len(cell.Text) == 0 || !digit(cell.Text[0]) && isMissing(string(cell.Text)) {
 				continue
 			}
 			d.See(cell.Text)
@@ -93,6 +98,8 @@ func (s *survey) find(f *File, t *Table, j int) error {
 	}
 	return s.settle(t, detectors)
 }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // settle takes the verdicts on columns that were read to the end. In a table with decimal commas, plain numbers whose points may all stand
 // between thousands have two readings.

@@ -194,7 +194,7 @@ func TestCSVMemory(t *testing.T) {
 	} {
 		for _, target := range []CSV{{Target: "1", Header: &no}, {Header: &no}} {
 			raw, err := []byte(text), error(nil)
-			if got := testkit.Allocated(func() { _, err = decode("f", raw, target) }); got > uint64(4*n+24<<20) {
+			if got := testkit.Allocated(func() { _, err = decode("f", raw, target) }); got > uint64(5*n+26<<20) {
 				t.Errorf("%s: allocates %d bytes for a file of %d (%.100v)", name, got, len(raw), err)
 			}
 			if refused := err != nil && strings.Contains(err.Error(), "so many cells are empty"); refused != strings.HasPrefix(name, "wide, sparse") && !strings.Contains(" wide rows line ends commas ", " "+name+" ") {

@@ -202,7 +202,9 @@ func hash(word string) uint64 {
 var forMissing = []string{"na", "n/a", "#n/a", "null", "?", "-"}
 
 // isMissing reports whether a text stands for a missing value.
-func isMissing(text string) bool { return slices.Contains(forMissing, strings.ToLower(text)) }
+func isMissing(text string) bool {
+	return len(text) <= len("missing") && slices.Contains(forMissing, strings.ToLower(text)) // a long text is not copied
+}
 
 // standsForMissing reports whether a text in a column of numbers may stand for a missing value. None, which Python writes, is a word
 // among words.
