@@ -211,16 +211,10 @@ func (c Criterion) Best(all []*Judgement) (best int, comparable bool) {
 // examples, or of the log evidences. It is NaN where it is unknown.
 func (c Criterion) Behind(j, best *Judgement) (by, se float64) {
 	by, se = math.Abs(j.Value-best.Value), math.Hypot(j.SE, best.SE)
-	n := float64(len(j.losses))
-	if n < 2 || len(j.losses) != len(best.losses) {
-		return by, se
+	if n := len(j.losses); n > 1 && n == len(best.losses) {
+		_, se = eval.Paired(j.losses, best.losses)
 	}
-	squares := 0.0
-	for i, l := range j.losses {
-		d := l - best.losses[i] - (j.Value - best.Value)
-		squares += float64(d * d)
-	}
-	return by, math.Sqrt(squares / (n - 1) / n)
+	return by, se
 }
 
 func checkValidates(s *Spec) error {

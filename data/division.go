@@ -10,7 +10,7 @@ import (
 
 // Place says where an example stands in the data of a run, and in which part it is.
 type Place struct {
-	Row  int    `json:"row"`            // in the file, from 0
+	Row  int    `json:"row"`            // in the file, from 0; rows without a target that are left out do not count
 	Line int    `json:"line,omitempty"` // of the text on which the row starts, from 1; 0: the file is no text
 	Part string `json:"part"`           // train, validate or test
 	File string `json:"file"`           // or the name of a known set

@@ -73,6 +73,10 @@ func (s *Schema) Outside() *Outside {
 		if s.Inputs != nil {
 			in.mean, in.scale = s.Inputs.Mean[j-first], s.Inputs.SD[j-first]/s.Inputs.To
 		}
+		if in.scale == 0 { // the network sees 0 whatever the number is: nothing is known of it
+			in.of = -1
+			continue
+		}
 		low, high := s.Ranges[r].Bounds()
 		half := float64(in.mean / 2) // the difference of large numbers overflows
 		in.low, in.high = float32((float64(low/2)-half)/(in.scale/2)), float32((float64(high/2)-half)/(in.scale/2))

@@ -69,9 +69,12 @@ func (p *Problem) Called(by, as Settings) {
 			*set = &other
 		}
 	}
-	for from, name := range names {
-		if line := p.lines[from]; line != nil {
-			p.lines[name] = line
+	lines := map[string]func(int) int{}
+	for file, line := range p.lines {
+		if name, is := names[file]; is {
+			file = name
 		}
+		lines[file] = line
 	}
+	p.lines = lines
 }

@@ -32,7 +32,7 @@ func (a *Assessment) better(e *Ensembles) *finding.Finding {
 		return nil
 	}
 	d := differences(a.Losses.Posterior, losses)
-	by, se := ofDifferences(d)
+	by, se := uq.MeanSE(d)
 	log, logTrimmed, trimmed := chance(d), chance(trim(d)), uq.Mean(trim(d))
 	const tried = 2 * 2 // the better one of two is compared, in two ways
 	if !(min(log, logTrimmed) < -math.Log(tried*rarely)) || !(trimmed > 0) {

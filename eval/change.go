@@ -51,7 +51,7 @@ func (c *Change) limit(losses []float64) {
 		return
 	}
 	limit := leastLimit
-	if _, se := Paired(losses, make([]float64, len(losses))); se > limit {
+	if _, se := uq.MeanSE(losses); se > limit {
 		limit = min(se, mostLimit)
 	}
 	c.Limit = uq.Number(limit)

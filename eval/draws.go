@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +120,8 @@ func usual(header []string) (names []string) {
 func isQuantile(name string) bool {
 	level, found := strings.CutPrefix(name, "q")
 	v, err := strconv.ParseFloat(level, 64)
-	return found && err == nil && quantileName(float64(math.Round(v*1e8)/1e10)) == name
+	whole, _, _ := strings.Cut(level, ".")
+	return found && err == nil && len(whole) == 2 && v > 0 && v < 100
 }
 
 // draws appends to each prediction of a block, whose first row is given, its draws (bnn.Ensemble.Draw): numbers in the target's units, or the

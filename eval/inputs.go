@@ -14,9 +14,8 @@ import (
 	"github.com/starling-smc/starling/internal/tables"
 )
 
-// inputs are the rows of a file. each passes them to fn in blocks, as the network's inputs, with their keys, if there are any, and the numbers
-// of inputs that were missing and filled; nil: none was. A fault
-// of the file is an *InputError; an error of fn is returned as it is.
+// inputs are the rows of a file. each passes them to fn in blocks, as the network's inputs, with their keys, if there are any, and the
+// numbers of inputs that were missing and filled; nil: none was. A fault of the file is an *InputError; an error of fn is returned as it is.
 type inputs struct {
 	rows int
 	each func(fn func(set *data.Set, keys []string, filled []int) error) error

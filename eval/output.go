@@ -159,9 +159,8 @@ func isArray(beginning []byte) bool {
 	return bytes.Equal(beginning[:arrayHeader], arrayBegin(sizes))
 }
 
-// predictions writes the numbers of predictions one block after another, the keys of their rows, if there are any, and how many inputs of
-// each row lie outside, if that is known; write errors
-// may first show at Flush.
+// predictions writes the numbers of predictions one block after another, with the keys of their rows, if there are any, and the counts of their
+// inputs; write errors may first show at Flush.
 type predictions struct {
 	*bufio.Writer
 	write func(values []float64, keys []string, of counts) error

@@ -9,7 +9,7 @@ import (
 )
 
 // Paired returns the mean of the differences a_i − b_i and its standard error, which is NaN for a single one.
-func Paired(a, b []float64) (mean, se float64) { return ofDifferences(differences(a, b)) }
+func Paired(a, b []float64) (mean, se float64) { return uq.MeanSE(differences(a, b)) }
 
 // Differ returns the mean of the differences a_i − b_i of the losses of examples, and the mean without the tenth of the examples that differ
 // most.
@@ -25,11 +25,6 @@ func differences(a, b []float64) []float64 {
 		d[i] = a[i] - b[i]
 	}
 	return d
-}
-
-// ofDifferences is the mean of differences and its standard error.
-func ofDifferences(d []float64) (mean, se float64) {
-	return uq.Mean(d), spread(d) / math.Sqrt(float64(len(d)-1))
 }
 
 // trimmedShare is the share of the examples, those of the largest differences, that a trimmed mean leaves out: rounded up, so that it is one

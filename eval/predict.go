@@ -41,18 +41,28 @@ type Predictor struct {
 // the ending of its name, and returns the number of rows. Either file may be larger than memory. After an error the file out
 // is unchanged.
 //
-// For classes a CSV has the columns row (from 0), class (the most probable, or the one by the Threshold: its name, or its number where classes have no
-// names; empty where the network overflows and probabilities are NaN), a probability of each class, p_ and its name or, where classes
-// have no names, p_0 … p_{C−1}, the entropies entropy_total,
-// entropy_aleatoric and entropy_epistemic in nats, and abstain, which is always empty. With a Decision there are two more:
-// energy, and foreign, which is 1 where the row is declared OOD, by its energy or because an input lies outside, and else 0. NPY has the
-// probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units,
-// with several target values these six of each, mean_0 and so on. With Quantiles the columns of theirs, such as q10, stand in place of the
-// last three. Two columns follow: missing, the number of inputs of a table's row that were missing and filled, and outside, the number of
-// inputs outside what the run was trained on (data.Outside). Both are empty where there is none, and outside for runs of older versions.
-// Draws are the last columns, draw_1 and so on, of several target values draw_1_0 and so on: numbers
-// in the target's units, or names of classes. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
-// that of an NPY has 512 bytes.
+// A CSV has the columns row, from 0; that of the Key, if there is one; for classes
+//
+//	class              the most probable, or the one by the Threshold: its name, or its number where classes have no names; empty where
+//	                   the network overflows and probabilities are NaN
+//	p_NAME             the probability of each class, or p_0 … p_{C−1}
+//	entropy_total, entropy_aleatoric, entropy_epistemic   in nats
+//	abstain            always empty
+//	energy, foreign    with a Decision: foreign is 1 where the row is declared OOD, by its energy or because an input lies outside, else 0
+//
+// or for a regression, in the target's units,
+//
+//	mean, sd_aleatoric, sd_epistemic, q05, q50, q95   of several target values these six of each, mean_0 and so on; with Quantiles the
+//	                                                  columns of theirs, such as q10, in place of the last three
+//
+// and then, for both,
+//
+//	missing            the number of inputs of a table's row that were missing and filled; empty for none
+//	outside            the number of inputs outside what the run was trained on (data.Outside); empty for none, and for runs of older versions
+//	draw_1 …           the Draws, of several target values draw_1_0 and so on: numbers in the target's units, or names of classes
+//
+// An NPY has the probabilities [n, C], or the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header; that of an NPY has
+// 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
 func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {

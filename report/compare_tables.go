@@ -111,7 +111,7 @@ func (c *Comparison) alikeText() string {
 func (c *Comparison) Behind(run int) (by, se float64) {
 	best := 0
 	for i, v := range c.views {
-		if v.a.Metrics.NLL < c.views[best].a.Metrics.NLL {
+		if least := c.views[best].a.Metrics.NLL; v.a.Metrics.NLL < least || least != least {
 			best = i
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // score is a figure that is made of a mean over examples. So it has an interval, and two runs on the same examples have a paired difference.
 type score struct {
-	of    func(a *eval.Assessment) []float64             // of each example, or of each target
+	of    func(a *eval.Assessment) []float64             // of each example, or of each target value
 	from  func(a *eval.Assessment, mean float64) float64 // the figure of the mean; nil: it is the mean
 	share bool                                           // each is 0 or 1
 }
@@ -87,6 +87,16 @@ func inside(level float64) score {
 	}}
 }
 
+// perExample are the means of the score over the target values of each example, which depend on each other in an unknown way.
+func (s score) perExample(a *eval.Assessment) []float64 {
+	x := s.of(a)
+	if a.Metrics.N < 1 || len(x) <= a.Metrics.N {
+		return x
+	}
+	k := len(x) / a.Metrics.N
+	return each(a.Metrics.N, func(i int) float64 { return uq.Mean(x[i*k : (i+1)*k]) })
+}
+
 // Small reports whether a run was evaluated on so few examples that figures are shown with their intervals.
 func Small(a *eval.Assessment) bool { return a.Metrics.N < uq.Small }
 
@@ -97,11 +107,11 @@ func Interval(a *eval.Assessment, name string) (low, high float64, ok bool) {
 	if !known {
 		return 0, 0, false
 	}
-	x := s.of(a)
+	x := s.perExample(a)
 	if len(x) == 0 {
 		return 0, 0, false
 	}
-	if s.share {
+	if s.share && len(x) == len(s.of(a)) {
 		n := float64(len(x))
 		low, high = uq.Wilson(uq.Mean(x)*n, n)
 		return low, high, true
@@ -133,7 +143,7 @@ func alike(a, b *eval.Assessment, name string) (alike, known bool) {
 	if !is {
 		return false, false
 	}
-	x, y := s.of(a), s.of(b)
+	x, y := s.perExample(a), s.perExample(b)
 	if len(x) == 0 || len(x) != len(y) {
 		return false, false
 	}

@@ -64,14 +64,15 @@ func Decide(probs []float64, classes int, labels []int32, c int, threshold float
 	mustRows(len(probs), classes, classes*len(labels))
 	s, right, found := AtThreshold{N: len(labels)}, 0, 0
 	for i, y := range labels {
-		own, declared := int(y) == c, probs[i*classes+c] >= threshold
+		p := probs[i*classes+c]
+		own, declared := int(y) == c, p >= threshold
 		if own {
 			s.Positive++
 		}
 		if declared {
 			s.Declared++
 		}
-		if own == declared {
+		if own == declared && p == p { // an undefined probability is no answer
 			right++
 		}
 		if own && declared {

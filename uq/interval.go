@@ -12,15 +12,21 @@ const (
 // z95 is the two-sided 95 % quantile of the standard normal law.
 const z95 = 1.959963984540054
 
-// MeanInterval returns the 95 % interval of a mean, by Student's t of its standard error; infinite for a single value, and NaN for none.
-func MeanInterval(x []float64) (low, high float64) {
-	n, mean := float64(len(x)), Mean(x)
-	sum := 0.0
+// MeanSE returns the mean of numbers and its standard error, which is NaN for a single number.
+func MeanSE(x []float64) (mean, se float64) {
+	n, sum := float64(len(x)), 0.0
+	mean = Mean(x)
 	for _, v := range x {
 		sum += float64((v - mean) * (v - mean))
 	}
-	half := student(n-1) * math.Sqrt(sum/(n-1)/n)
-	if n == 1 {
+	return mean, math.Sqrt(sum / (n - 1) / n)
+}
+
+// MeanInterval returns the 95 % interval of a mean, by Student's t of its standard error; infinite for a single value, and NaN for none.
+func MeanInterval(x []float64) (low, high float64) {
+	mean, se := MeanSE(x)
+	half := student(float64(len(x)-1)) * se
+	if len(x) == 1 {
 		half = math.Inf(1)
 	}
 	return mean - half, mean + half

@@ -36,10 +36,10 @@ func newPredict() *cobra.Command {
 		Short: "Predict each row of a file, with its uncertainty",
 		Long: `Predict reads inputs, CSV, Parquet, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
 their probabilities and entropies, and, where the run keeps a threshold, the energy and 1 for a row that it declares
-foreign (out of distribution), 0 for another; for a regression mean, standard deviations and quantiles in the target's units. The last
-column of a CSV, outside, is the number of inputs that lie far outside the training rows; notes say which, and whether a slip of units
-would explain it. Inputs
-are standardised as the run's were; columns of a CSV are found by their names, and those that the run's table had not are ignored.
+foreign (out of distribution), by its energy or as an input lies outside, 0 for another; for a regression mean, standard deviations and
+quantiles in the target's units. The column outside is the number of inputs that lie far outside the training rows; notes say which, and
+whether a slip of units would explain it. Inputs are standardised as the run's were; columns of a CSV are found by their names, and those
+that the run's table had not are ignored.
 With --threshold yes=0.2 the class, one of two, is yes where the probability of yes is at least 0.2, and else the other.
 With --key the text of a column is copied, so that predictions can be joined with other data.
 

@@ -34,13 +34,15 @@ type CSV struct {
 	// Delimiter is one ASCII character, or "whitespace" for runs of blanks. Empty: the first of tab, semicolon, comma
 	// and whitespace that cuts the first records into the same number of cells, at least two.
 	Delimiter string `yaml:"delimiter,omitempty"`
-	// Header says whether the first record names the columns. Without it (nil), it does if no cell of it is a number.
+	// Header says whether the first record names the columns. Without it (nil), it does if no cell of it is a number. Numbers
+	// among words may be names, too: years, or whole numbers in equal steps, if the rows below are unlike them.
 	Header *bool `yaml:"header,omitempty"`
 	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
 	Drop []string `yaml:"drop,omitempty"`
 	// Keep are columns, named likewise, that are inputs although they count the rows: 0, 1, 2, …; or 1, 2, …; or words of which no
 	// two are the same; or whole numbers of which no two are the same, in the index that pandas writes (without a name, Unnamed: 0 or
-	// __index_level_0__). Such columns are otherwise left out of the examples.
+	// __index_level_0__); or an index of dates; or whole numbers from 2⁵³ on, which are not exact. Such columns are otherwise left out of
+	// the examples.
 	Keep []string `yaml:"keep,omitempty"`
 	// Group is a column, named likewise, whose rows of the same text stay in one part: the training, validation and test parts are drawn from
 	// whole groups, such as the rows of one patient or country. They have about their shares of the rows, and of every class. The column
