@@ -15,6 +15,8 @@ func TestFirstLines(t *testing.T) {
 		",x,1960,1970\na,1,5,6\nb,2,7,8\n":                 ",x,1960,1970",
 		"id,1,2,3\n7,0.5,1,2\n8,1,2,3\n":                   "id,1,2,3",
 		"Peru,1960,1961\nChad,1970,1971\nOman,1950,1951\n": "", // years in all rows
+		"red,1990\nblue,1991\ngreen,\n":                    "", // a year is missing
+		"green,1965,1970\nred,1980,1980\nblue,1985,1991\n": "", // from and to
 		"Peru,1.5,2\nChad,3,4\n":                           "",
 		"sep=;\na;b\n1;2\n":                                "a,b",
 		"\"sep=|\"\r\na|b\r\n1|2\r\n":                      "a,b",
