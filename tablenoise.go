@@ -120,7 +120,7 @@ func Choose(ctx context.Context, specs []Spec, o Options) (Spec, error) {
 		if losses[k], _, err = eval.Losses(ctx, f.Restarts, f.Data.Validate, f.job.Pool); err != nil {
 			return s, err
 		}
-		nll[k] = eval.MeanNLL(losses[k], f.Data)
+		nll[k] = eval.MeanNLL(losses[k], f.Data.Validate, f.Data)
 	}
 	mean, trimmed := eval.Differ(losses[0], losses[1])
 	chosen := 1

@@ -193,11 +193,7 @@ func (t *topic) skill(v *view) {
 	if !ok || v.has(finding.NoSkill{}) {
 		return
 	}
-	guess := "the normal law of the training targets"
-	if v.classes() {
-		guess = "the class frequencies of the training examples"
-	}
-	t.say("Its NLL is lower than that of %s by %s ± %s (standard error).", guess, fixed(s.By, 3), fixed(s.SE, 3))
+	t.say("Its NLL is lower than that of %s by %s ± %s (standard error).", v.a.Guess(), fixed(s.By, 3), fixed(s.SE, 3))
 }
 
 // learntFrom says that a run, by its name or "It", learnt from examples that it was evaluated on; empty if it did not, or if it is not known.
