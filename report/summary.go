@@ -55,6 +55,9 @@ func (v *view) learnt() topic {
 	} else {
 		t.say("A network of %s learnt %s. Each of its %s, from %s, has %s.", network, v.task(), several(v.a.Problem.Train.Len(), "example"), v.a.Problem.Name, v.inputs())
 	}
+	if s := v.run.Schema; s != nil && s.Targets != nil && s.Targets.Log {
+		t.say("It learnt the logarithm of the target. All figures are of the target itself.")
+	}
 	if n := v.run.Posterior.Size(); n == 1 {
 		t.say("The result is one network.")
 	} else {
