@@ -54,7 +54,7 @@ func spreadOf(values []float64) *Spread {
 
 // skew is the skewness by quantiles, (high + low − 2 middle)/(high − low), at any size of the numbers.
 func skew(low, middle, high float64) float64 {
-	above, below := high/2-middle/2, middle/2-low/2
+	above, below := float64(high/2)-float64(middle/2), float64(middle/2)-float64(low/2)
 	return (above - below) / (above + below)
 }
 

@@ -27,7 +27,7 @@ func (n *LogNormals) Moments() (mean, aleatoric, epistemic float64) {
 	relative := Normals{Weights: n.Weights, Mean: make([]float64, len(n.Mean)), SD: make([]float64, len(n.Mean))}
 	for j, mu := range n.Mean {
 		variance := float64(n.SD[j] * n.SD[j])
-		relative.Mean[j] = rng.Exp(mu + variance/2 - top)
+		relative.Mean[j] = rng.Exp(mu + float64(variance/2) - top)
 		relative.SD[j] = float64(relative.Mean[j] * math.Sqrt(lessOne(variance)))
 	}
 	mean, aleatoric, epistemic = relative.Moments()
@@ -69,7 +69,7 @@ func (n *LogNormals) CRPS(y float64) float64 {
 	for j, w := range n.Weights {
 		mu, sd := n.Mean[j], n.SD[j]
 		variance := float64(sd * sd)
-		m := rng.Exp(mu + variance/2)
+		m := rng.Exp(mu + float64(variance/2))
 		if n.logs().df(j) > 0 || math.IsInf(m, 1) {
 			return math.Inf(1)
 		}
