@@ -68,7 +68,7 @@ func proposals(s *data.Spread) string {
 		return fmt.Sprintf("%.2g %% of the rows are 0. Two configs can say so: one for whether it is 0, as a class, and one for the rows above 0", 100*s.Share)
 	}
 	if s.Ratio >= wideAmounts && s.Skew >= skewed && math.Abs(s.LogSkew) <= s.Skew/2 {
-		return fmt.Sprintf("the target is a positive amount, whose logarithm is more even (its 95 %% quantile is %.2g times its 5 %% quantile; skewness %.2g, of logarithms %.2g). Compare with target: log, under data",
+		return fmt.Sprintf("the target is a positive amount, whose logarithm is more even (its 95 %% quantile is %.3g times its 5 %% quantile; skewness %.2g, of logarithms %.2g). Compare with target: log, under data",
 			s.Ratio, s.Skew, s.LogSkew)
 	}
 	if s.Tails >= heavy && !math.IsInf(s.Tails, 1) {
