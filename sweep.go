@@ -232,11 +232,8 @@ func judgeByValidation(ctx context.Context, r *Result, o Options) (*Judgement, e
 	if err != nil {
 		return nil, err
 	}
-	j := &Judgement{Value: float64(eval.MeanNLL(losses, r.Data)), SE: math.NaN(), Examples: len(losses), on: r.Data.Validate, targets: eval.Targets(r.Data.Validate, r.Data)}
-	shift := j.Value - uq.Mean(losses)
-	for _, l := range losses {
-		j.losses = append(j.losses, l+shift)
-	}
+	j := &Judgement{Value: float64(eval.MeanNLL(losses, r.Data.Validate, r.Data)), SE: math.NaN(), Examples: len(losses), on: r.Data.Validate, targets: eval.Targets(r.Data.Validate, r.Data)}
+	j.losses = eval.InUnits(losses, r.Data.Validate, r.Data)
 	return j, nil
 }
 

@@ -55,10 +55,21 @@ func (k noiseKind) likelihood(look *data.Look) (outputs int, likelihood, reason 
 // and those of a Student-t with 3 degrees of freedom 5.9.
 const heavy = 6
 
+// Amounts are proposed to be learnt as logarithms where their outer quantiles are so many times apart, and where the skewness by quantiles is
+// at least so large and that of the logarithms at most half of it. A log-normal law has ratio 5 at σ = .49, where its skewness is .38.
+const (
+	wideAmounts = 5
+	skewed      = .3
+)
+
 // proposals names what else suits the values of a target; empty: nothing.
 func proposals(s *data.Spread) string {
 	if s.Least == 0 && s.Common == 0 && s.Share >= finding.Many {
 		return fmt.Sprintf("%.2g %% of the rows are 0. Two configs can say so: one for whether it is 0, as a class, and one for the rows above 0", 100*s.Share)
+	}
+	if s.Ratio >= wideAmounts && s.Skew >= skewed && math.Abs(s.LogSkew) <= s.Skew/2 {
+		return fmt.Sprintf("the target is a positive amount, whose logarithm is more even (its 95 %% quantile is %.3g times its 5 %% quantile; skewness %.2g, of logarithms %.2g). Compare with target: log, under data",
+			s.Ratio, s.Skew, s.LogSkew)
 	}
 	if s.Tails >= heavy && !math.IsInf(s.Tails, 1) {
 		return fmt.Sprintf("the target has heavy tails (98 %% of the values span %.2g times what half of them do; 3.4 if they were normal). Compare with {student: {df: learned, sd: learned}}, dense: 1", s.Tails)
@@ -120,7 +131,7 @@ func Choose(ctx context.Context, specs []Spec, o Options) (Spec, error) {
 		if losses[k], _, err = eval.Losses(ctx, f.Restarts, f.Data.Validate, f.job.Pool); err != nil {
 			return s, err
 		}
-		nll[k] = eval.MeanNLL(losses[k], f.Data)
+		nll[k] = eval.MeanNLL(losses[k], f.Data.Validate, f.Data)
 	}
 	mean, trimmed := eval.Differ(losses[0], losses[1])
 	chosen := 1

@@ -24,11 +24,15 @@ func TestNoiseByRule(t *testing.T) {
 		want nn.Likelihood
 		says string
 	}{
-		"few":   {data.Look{Few: true, Spread: &data.Spread{Distinct: 6, Share: .4, Common: 3}}, one, "the target has 6 different values only"},
-		"zeros": {data.Look{Spread: &data.Spread{Share: .68}}, one, "68 % of them have the value 0\n"},
-		"often": {data.Look{Spread: &data.Spread{Share: .1, Common: 5.1, Least: 2}}, one, "10 % of them have the value 5.1\n"},
-		"less":  {data.Look{Spread: &data.Spread{Share: .09}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "depends on the inputs"},
-		"tails": {data.Look{Spread: &data.Spread{Tails: 6}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "span 6 times"},
+		"few":     {data.Look{Few: true, Spread: &data.Spread{Distinct: 6, Share: .4, Common: 3}}, one, "the target has 6 different values only"},
+		"zeros":   {data.Look{Spread: &data.Spread{Share: .68}}, one, "68 % of them have the value 0\n"},
+		"often":   {data.Look{Spread: &data.Spread{Share: .1, Common: 5.1, Least: 2}}, one, "10 % of them have the value 5.1\n"},
+		"less":    {data.Look{Spread: &data.Spread{Share: .09}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "depends on the inputs"},
+		"amounts": {data.Look{Spread: &data.Spread{Tails: 9, Least: 1, Ratio: 27, Skew: .7, LogSkew: -.03}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "its 95 % quantile is 27 times its 5 % quantile; skewness 0.7, of logarithms -0.03"},
+		"narrow":  {data.Look{Spread: &data.Spread{Least: 1, Ratio: 4.9, Skew: .7, LogSkew: .01}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "depends on the inputs"},
+		"uneven":  {data.Look{Spread: &data.Spread{Least: 1, Ratio: 27, Skew: .4, LogSkew: -.21}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "depends on the inputs"},
+		"even":    {data.Look{Spread: &data.Spread{Least: 1, Ratio: 27, Skew: .29, LogSkew: 0}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "depends on the inputs"},
+		"tails":   {data.Look{Spread: &data.Spread{Tails: 6}}, nn.Gaussian{SD: nn.Predicted, Floor: .003}, "span 6 times"},
 	} {
 		c.look.Rows, c.look.Inputs = 100, 3
 		text := string(tableConfig(data.CSV{File: "t.csv", Target: "y"}, &c.look, noiseByRule).Config())
@@ -44,6 +48,9 @@ func TestNoiseByRule(t *testing.T) {
 		}
 		if tails := strings.Contains(text, "{student: {df: learned, sd: learned}}"); tails != (name == "tails") {
 			t.Errorf("%s: heavy tails are named: %v", name, tails)
+		}
+		if logs := strings.Contains(text, "target: log"); logs != (name == "amounts") {
+			t.Errorf("%s: logarithms are proposed: %v", name, logs)
 		}
 		if _, err := nn.New([]int{3}, spec.Model.Layers, spec.Model.Likelihood); err != nil {
 			t.Error(err)

@@ -2,7 +2,7 @@
 //
 // PriorSettings describe the prior in a config. A Normal prior is Isotropic or has a variance for each layer (FanIn);
 // Anchored moves it to a MAP estimate. A ScaleMixture learns the width of each tensor. Samplers and point methods turn prior and
-// likelihood into islands of particles. Combine joins the islands into an Ensemble, which predicts (Predict, PredictRegression), is evaluated (EvaluateClasses,
+// likelihood into islands of particles. Combine joins the islands into an Ensemble, which predicts (Predict, PredictRegression, PredictAmounts), is evaluated (EvaluateClasses,
 // EvaluateRegression), and is written to and read from files that PyTorch can read (WritePosterior, ReadPosterior).
 // ReadWeights reads a network that PyTorch trained.
 //

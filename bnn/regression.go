@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
@@ -32,25 +33,36 @@ type EvaluatedRegression struct {
 // PredictRegression is the counterpart of Predict for a network with gaussian likelihood. quantiles are the levels, each
 // between 0 and 1, of the quantiles of the mixture to compute; nil: none.
 func (e *Ensemble) PredictRegression(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Regression, error) {
-	all, err := e.predictRegression(ctx, set, quantiles, [][]float64{e.LogWeights}, p)
+	return e.PredictAmounts(ctx, set, nil, quantiles, p)
+}
+
+// PredictAmounts is PredictRegression for a network that learns the logarithms of amounts, standardised by logs (data.Standard.Log): the
+// prediction is the mixture of log-normal distributions of the amounts, in their unit (uq.LogNormals). Without logs, nil, it is PredictRegression.
+func (e *Ensemble) PredictAmounts(ctx context.Context, set *data.Set, logs *data.Standard, quantiles []float64, p *nn.Pool) (*Regression, error) {
+	all, err := e.predictRegression(ctx, set, logs, quantiles, [][]float64{e.LogWeights}, p)
 	if err != nil {
 		return nil, err
 	}
 	return all[0], nil
 }
 
-func (e *Ensemble) predictRegression(ctx context.Context, set *data.Set, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*Regression, error) {
+func (e *Ensemble) predictRegression(ctx context.Context, set *data.Set, logs *data.Standard, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*Regression, error) {
 	all := make([]*Regression, len(logWeights))
 	for w := range all {
 		all[w] = newRegression(set.Len(), e.Net.Targets(), len(quantiles))
 	}
-	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) { all[w].set(i, outputs, quantiles) })
+	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) { all[w].set(i, laws(outputs, logs), quantiles) })
 	return all, err
 }
 
 // EvaluateRegression predicts a test set with targets and OOD groups, and scores the prediction for the test set. It does so
 // under several weightings of the particles at once, given as normalised log-weights.
 func (e *Ensemble) EvaluateRegression(ctx context.Context, set *data.Set, groups []data.Group, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*EvaluatedRegression, error) {
+	return e.EvaluateAmounts(ctx, set, groups, nil, quantiles, logWeights, p)
+}
+
+// EvaluateAmounts is EvaluateRegression as PredictAmounts is PredictRegression: predictions and scores, the densities too, are of the amounts.
+func (e *Ensemble) EvaluateAmounts(ctx context.Context, set *data.Set, groups []data.Group, logs *data.Standard, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*EvaluatedRegression, error) {
 	n, k := set.Len(), e.Net.Targets()
 	if err := e.hasTargets(set); err != nil {
 		return nil, err
@@ -64,17 +76,26 @@ func (e *Ensemble) EvaluateRegression(ctx context.Context, set *data.Set, groups
 	}
 	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) {
 		v, truth := evaluated[w], truth(set, i, k)
-		v.set(i, outputs, quantiles)
+		laws := laws(outputs, logs)
+		v.set(i, laws, quantiles)
+		if logs != nil {
+			logs.Unscale(truth)
+		}
 		v.LogDensity[i] = uq.LogDensities(outputs, truth)
 		for c, y := range truth {
-			v.CRPS[i*k+c], v.PIT[i*k+c] = outputs[c].CRPS(y), outputs[c].CDF(y)
+			v.PIT[i*k+c] = outputs[c].CDF(y)
+			if logs != nil {
+				v.LogDensity[i] -= y // d ln y = dy/y
+				y = rng.Exp(y)
+			}
+			v.CRPS[i*k+c] = laws[c].CRPS(y)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range groups {
-		values, err := e.predictRegression(ctx, g.Set, nil, logWeights, p)
+		values, err := e.predictRegression(ctx, g.Set, logs, nil, logWeights, p)
 		if err != nil {
 			return nil, fmt.Errorf("group %s: %w", g.Name, err)
 		}
@@ -83,6 +104,30 @@ func (e *Ensemble) EvaluateRegression(ctx context.Context, set *data.Set, groups
 		}
 	}
 	return evaluated, nil
+}
+
+// law is what a mixture predicts for one target.
+type law interface {
+	Moments() (mean, aleatoric, epistemic float64)
+	Quantile(q float64) float64
+	CRPS(y float64) float64
+}
+
+// laws are those of the targets whose mixtures are given: of the mixtures themselves or, with logs, of the amounts whose logarithms they are
+// when logs has restored them, which it does in place.
+func laws(outputs []uq.Normals, logs *data.Standard) []law {
+	all := make([]law, len(outputs))
+	for c := range outputs {
+		n := &outputs[c]
+		if all[c] = n; logs == nil {
+			continue
+		}
+		for j, mean := range n.Mean {
+			n.Mean[j], n.SD[j] = logs.Mean[c]+float64(logs.SD[c]*mean)/logs.To, float64(logs.SD[c]*n.SD[j])/logs.To
+		}
+		all[c] = (*uq.LogNormals)(n)
+	}
+	return all
 }
 
 // LogDensity is the log of the ensemble's predictive density at the targets y_i of a set's examples, in nats, for a
@@ -115,7 +160,7 @@ func newRegression(n, outputs, quantiles int) *Regression {
 }
 
 // set stores the prediction for example i.
-func (v *Regression) set(i int, outputs []uq.Normals, quantiles []float64) {
+func (v *Regression) set(i int, outputs []law, quantiles []float64) {
 	for c := range outputs {
 		at := i*v.Outputs + c
 		v.Mean[at], v.Aleatoric[at], v.Epistemic[at] = outputs[c].Moments()

@@ -23,6 +23,8 @@ type Columns struct {
 	SD float64
 	// Standardise says that real targets are centred and scaled to standard deviation 1 over the training rows.
 	Standardise bool
+	// Log says that the logarithms of real targets, which are positive, are learnt, standardised or not.
+	Log bool
 	// Intercept says that an input of constant 1 stands before the others.
 	Intercept bool
 	// Missing says that a missing value of an input is no error, but the mean of the training rows, or no category, with an input
@@ -151,11 +153,22 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			}
 		}
 	}
-	switch {
-	case c.Classes:
+	if c.Classes {
 		return s, nil
+	}
+	values := func(i int, dst []float64) { dst[0] = t.Values[int(train[i])*t.Cols+target] }
+	switch {
+	case c.Log:
+		if err := positive(t, train, target); err != nil {
+			return nil, err
+		}
+		if !c.Standardise {
+			s.takeLogs()
+			return s, nil
+		}
+		return s, s.fitTargets(t.Name, len(train), true, values)
 	case c.Standardise:
-		return s, s.fitTargets(t.Name, len(train), func(i int, dst []float64) { dst[0] = t.Values[int(train[i])*t.Cols+target] })
+		return s, s.fitTargets(t.Name, len(train), false, values)
 	}
 	return s, unscaled(target, "both")
 }

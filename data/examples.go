@@ -10,6 +10,11 @@ import (
 // labels below classes or, if classes is 0, values. Means and deviations, of the inputs if standardise and of the values too
 // if both, are measured in float64 on the numbers of the arrays, before anything is rounded to float32.
 func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise, both bool) (*Schema, error) {
+	return arraySchema(inputs, targets, train, classes, standardise, both, false)
+}
+
+// arraySchema is ArraySchema, with the logarithms of the values in their place if log.
+func arraySchema(inputs, targets *Array, train []int32, classes int, standardise, both, log bool) (*Schema, error) {
 	shape, err := exampleOf(inputs)
 	if err != nil {
 		return nil, err
@@ -33,13 +38,23 @@ func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise
 	if s.Outputs, err = outputsOf(inputs, targets); err != nil {
 		return nil, err
 	}
-	if !both {
+	if !both && !log {
 		return s, scaleFault(targets.Name, largest(targets, train, s.Outputs), "both")
 	}
 	if err := checkFinite(targets, "target", s.Outputs, nil); err != nil {
 		return nil, err
 	}
-	return s, s.fitTargets(targets.Name, len(train), func(i int, dst []float64) { targets.Row(int(train[i]), dst) })
+	values := func(i int, dst []float64) { targets.Row(int(train[i]), dst) }
+	if log {
+		if err := positiveArray(targets, s.Outputs); err != nil {
+			return nil, err
+		}
+	}
+	if !both {
+		s.takeLogs()
+		return s, nil
+	}
+	return s, s.fitTargets(targets.Name, len(train), log, values)
 }
 
 // Examples makes a set without targets of an array of inputs. The array holds images [n, height, width] or [n, channels,
@@ -156,6 +171,11 @@ func (s *Schema) values(inputs, targets *Array, rows []int32) ([]float32, error)
 	}
 	if err := checkFinite(targets, "target", k, nil); err != nil {
 		return nil, err
+	}
+	if s.Targets.Log {
+		if err := positiveArray(targets, k); err != nil {
+			return nil, err
+		}
 	}
 	n := targets.Shape[0]
 	if rows != nil {

@@ -155,7 +155,7 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 	}
 	if p.Schema == nil {
 		standardise, both := s.Standardise != "none", s.Standardise == "both"
-		if p.Schema, err = ArraySchema(train.inputs, train.targets, rows, classes, standardise, both); err != nil {
+		if p.Schema, err = arraySchema(train.inputs, train.targets, rows, classes, standardise, both, s.Target == targetLog); err != nil {
 			return nil, err
 		}
 	}

@@ -122,6 +122,11 @@ func (s *Schema) set(name string, t *Table, rows []int32, targets, fill bool) (_
 		set.Labels, err = s.labels(t, rows, target)
 		return set, nil, err
 	}
+	if s.Targets != nil && s.Targets.Log {
+		if err := positive(t, rows, target); err != nil {
+			return nil, nil, err
+		}
+	}
 	set.Outputs, set.Values = 1, make([]float32, 0, len(rows))
 	y := make([]float64, 1)
 	for _, i := range rows {

@@ -72,18 +72,24 @@ func NewSchema(train *Set, standardise bool) *Schema {
 	return s
 }
 
-// fitTargets measures n rows of targets. A constant target is an error: it has no spread to be scaled by.
-func (s *Schema) fitTargets(name string, n int, row func(i int, dst []float64)) error {
-	s.Targets = fitStandard(n, s.Outputs, 1, row)
+// fitTargets measures n rows of targets, or their logarithms. A constant target is an error: it has no spread to be scaled by.
+func (s *Schema) fitTargets(name string, n int, log bool, row func(i int, dst []float64)) error {
+	measured := row
+	if log {
+		measured = logsOf(row)
+	}
+	s.Targets = fitStandard(n, s.Outputs, 1, measured)
+	s.Targets.Log = log
 	if j := s.Targets.undefined(); j >= 0 {
 		return fmt.Errorf("%s: target %d: %s", name, j, tooSmall)
 	}
 	if c := s.Targets.Constant(); c != nil {
-		what := ""
+		what, first := "", make([]float64, s.Outputs)
+		row(0, first)
 		if s.Outputs > 1 {
 			what = fmt.Sprintf(" %d", c[0])
 		}
-		return fmt.Errorf("%s: target%s is %v in all %d training examples: there is nothing to learn", name, what, s.Targets.Mean[c[0]], n)
+		return fmt.Errorf("%s: target%s is %v in all %d training examples: there is nothing to learn", name, what, first[c[0]], n)
 	}
 	return nil
 }
@@ -132,8 +138,8 @@ func (s *Schema) check() error {
 		return fmt.Errorf("%d names of %d classes", len(s.Names), s.Classes)
 	case s.Classes < 0 || s.Outputs < 0:
 		return fmt.Errorf("%d classes, %d outputs", s.Classes, s.Outputs)
-	case s.Inputs != nil && !s.Inputs.of(p):
-		return fmt.Errorf("inputs: want %d finite means and standard deviations from 0", p)
+	case s.Inputs != nil && (!s.Inputs.of(p) || s.Inputs.Log):
+		return fmt.Errorf("inputs: want %d finite means and standard deviations from 0, and no logarithms", p)
 	case s.Targets != nil && (!s.Targets.of(s.Outputs) || s.Targets.Constant() != nil):
 		return fmt.Errorf("targets: want %d finite means and standard deviations above 0", s.Outputs)
 	}

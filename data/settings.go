@@ -29,6 +29,11 @@ type Settings struct {
 	// targets of a regression: a likelihood's sd is then a share of the target's sd, and predictions and scores come back in
 	// the target's units. Default: for a table inputs, or both for a regression; else none.
 	Standardise string `yaml:"standardise,omitempty"`
+
+	// Target is log if the network learns the logarithms of the targets of a regression, which are positive amounts. They are
+	// standardised as other targets are. Predictions and scores come back in the target's units, the NLL too. Without it, targets are
+	// learnt as they are.
+	Target string `yaml:"target,omitempty"`
 }
 
 // OwnTest reports whether the user names test examples beside those to train. A set that starling knows has test examples of its own.
@@ -113,11 +118,15 @@ func (s Settings) Check(f *config.Faults) {
 	if s.Standardise != "" {
 		f.OneOf("standardise", s.Standardise, "none", "inputs", "both")
 	}
+	if s.Target != "" {
+		f.OneOf("target", s.Target, targetLog)
+	}
 }
 
 // CheckTargets checks the settings that depend on the likelihood, which decides whether the task is a regression.
 func (s Settings) CheckTargets(f *config.Faults, regression bool) {
 	f.If(!regression && s.Standardise == "both", "standardise", "both is for regression: classes are not scaled; want inputs or none")
+	f.If(!regression && s.Target != "", "target", "log is for regression: classes have no logarithms; leave target out")
 }
 
 // checkOne wants exactly one source of examples.

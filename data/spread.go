@@ -3,6 +3,8 @@ package data
 import (
 	"math"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/rng"
 )
 
 // Spread says how the values of a target that is a number are spread over the rows of a table.
@@ -12,6 +14,10 @@ type Spread struct {
 	Share    float64 // of the rows, that have it
 	Least    float64 // the smallest value
 	Tails    float64 // the distance from the 1 % to the 99 % quantile over that between the quartiles: 3.4 for normal values. +Inf where these are equal
+
+	// Of values that are all above 0, how often the 95 % quantile has the 5 % one in it, and how far the median is from the middle of these two,
+	// as a share of half their distance, for the values and for their logarithms: 0 for what is symmetric, at most 1. All are 0 for others.
+	Ratio, Skew, LogSkew float64
 }
 
 // spreadOf measures values. Those that are missing, NaN, do not count.
@@ -39,8 +45,17 @@ func spreadOf(values []float64) *Spread {
 		if s.Tails = math.Inf(1); at(.75) > at(.25) {
 			s.Tails = (at(.99) - at(.01)) / (at(.75) - at(.25))
 		}
+		if low, middle, high := at(.05), at(.5), at(.95); s.Least > 0 && high > low {
+			s.Ratio, s.Skew, s.LogSkew = high/low, skew(low, middle, high), skew(rng.Log(low), rng.Log(middle), rng.Log(high))
+		}
 	}
 	return s
+}
+
+// skew is the skewness by quantiles, (high + low − 2 middle)/(high − low), at any size of the numbers.
+func skew(low, middle, high float64) float64 {
+	above, below := float64(high/2)-float64(middle/2), float64(middle/2)-float64(low/2)
+	return (above - below) / (above + below)
 }
 
 // zeros is the share of the rows of a table that are 0 in column j, if no value is below 0 and none is more frequent; else 0.

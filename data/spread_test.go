@@ -19,10 +19,21 @@ func TestSpread(t *testing.T) {
 		{[]float64{5, 5}, Spread{Distinct: 1, Common: 5, Share: 1, Least: 5}},
 	} {
 		got := *spreadOf(c.values)
-		got.Tails = 0
+		got.Tails, got.Ratio, got.Skew, got.LogSkew = 0, 0, 0, 0
 		if got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.values, got, c.want)
 		}
+	}
+	var amounts, below []float64 // 2^k, k = 0 … 20, whose quantiles are 2, 2^10 and 2^19
+	for k := range 21 {
+		amounts, below = append(amounts, math.Ldexp(1, k)), append(below, math.Ldexp(1, k)-1)
+	}
+	got, want := spreadOf(amounts), (0x1p19+2-2*0x1p10)/(0x1p19-2)
+	if !(math.Abs(got.Ratio-0x1p18) <= 1e-6) || !(math.Abs(got.Skew-want) <= 1e-12) || !(math.Abs(got.LogSkew) <= 1e-12) {
+		t.Errorf("amounts: %+v, want skewness %v", got, want)
+	}
+	if got := spreadOf(below); got.Ratio != 0 || got.Skew != 0 || got.LogSkew != 0 { // with a zero
+		t.Errorf("amounts and a zero: %+v", got)
 	}
 	var even []float64
 	for i := range 101 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/rng"
 )
 
 // Standard centres and scales inputs, feature by feature: x ↦ To · (x − Mean) / SD. Mean and population SD (divided by
@@ -13,6 +15,9 @@ type Standard struct {
 	Mean []float64 `json:"mean"`
 	SD   []float64 `json:"sd"`
 	To   float64   `json:"to"` // standard deviation of the result; 1 is usual
+
+	// Log says that x is the logarithm of a positive target: y ↦ To · (ln y − Mean) / SD. Inputs have no logarithms.
+	Log bool `json:"log,omitempty"`
 }
 
 // FitStandard measures a training set, pixels as a network sees them.
@@ -138,6 +143,16 @@ func (s *Standard) Apply(set *Set) (*Set, error) {
 
 // Restore is the inverse for one row, in place: it returns values to their own units. A constant feature becomes its mean.
 func (s *Standard) Restore(x []float64) {
+	s.Unscale(x)
+	if s.Log {
+		for j, v := range x {
+			x[j] = rng.Exp(v)
+		}
+	}
+}
+
+// Unscale is Restore up to the logarithms, if there are any.
+func (s *Standard) Unscale(x []float64) {
 	for j, v := range x {
 		x[j] = s.Mean[j] + float64(s.SD[j]*v)/s.To
 	}
@@ -162,6 +177,9 @@ func (s *Standard) row(x []float64) {
 		if s.SD[j] == 0 {
 			x[j] = 0
 			continue
+		}
+		if s.Log {
+			v = rng.Log(v)
 		}
 		d := (v - s.Mean[j]) / s.SD[j]
 		if math.IsInf(d, 0) { // perhaps v and the mean alone are too far apart

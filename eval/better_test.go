@@ -162,8 +162,8 @@ func TestLossesOfEvaluation(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, l := range alone {
-			if have := a.Losses.MAP[i]; !(math.Abs(l+LogScale(c.p)-have) <= 1e-9) {
-				t.Fatalf("%s: loss %v of example %d, alone %v", name, have, i, l+LogScale(c.p))
+			if have := a.Losses.MAP[i]; !(math.Abs(l+LogScale(c.p, nil)-have) <= 1e-9) {
+				t.Fatalf("%s: loss %v of example %d, alone %v", name, have, i, l+LogScale(c.p, nil))
 			}
 		}
 	}

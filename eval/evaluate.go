@@ -187,7 +187,7 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, 
 		if a != nil {
 			quantiles = []float64{0.05, 0.5, 0.95}
 		}
-		predictions, err := e.EvaluateRegression(ctx, set, problem.Groups, quantiles, logWeights, p)
+		predictions, err := e.EvaluateAmounts(ctx, set, problem.Groups, amounts(standard(problem)), quantiles, logWeights, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -219,12 +219,15 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, 
 	return scores, losses, nil
 }
 
-// spreads describes the uncertainty about the part evaluated on and about OOD groups. v is in the units of the network. With
-// several outputs the variances are added.
+// spreads describes the uncertainty about the part evaluated on and about OOD groups. v is in the units of the network, or of amounts. With
+// several outputs the variances are added: of amounts, those of their shares of the mean.
 func spreads(on string, v *bnn.EvaluatedRegression, problem *data.Problem) uq.Spreads {
 	uncertainty := func(v *bnn.Regression) []float64 {
 		d := make([]float64, len(v.Epistemic)/v.Outputs)
 		for i, sd := range v.Epistemic {
+			if amounts(standard(problem)) != nil {
+				sd /= v.Mean[i]
+			}
 			d[i/v.Outputs] += float64(sd * sd)
 		}
 		return d
@@ -249,12 +252,12 @@ func spreads(on string, v *bnn.EvaluatedRegression, problem *data.Problem) uq.Sp
 // regression.
 func Validation(ctx context.Context, e *bnn.Ensemble, set *data.Set, problem *data.Problem, p *pool.Pool) (nll uq.Number, accuracy *uq.Number, err error) {
 	losses, accuracy, err := Losses(ctx, e, set, p)
-	return MeanNLL(losses, problem), accuracy, err
+	return MeanNLL(losses, set, problem), accuracy, err
 }
 
-// MeanNLL is the mean of Losses, with targets in their own units.
-func MeanNLL(losses []float64, problem *data.Problem) uq.Number {
-	return uq.Number(LogScale(problem) + uq.Mean(losses))
+// MeanNLL is the mean of the Losses of a set, with targets in their own units.
+func MeanNLL(losses []float64, set *data.Set, problem *data.Problem) uq.Number {
+	return uq.Number(LogScale(problem, set) + uq.Mean(losses))
 }
 
 // Losses are the negative log predictive probabilities of the examples of a set or, for regression, the negative log-densities, of

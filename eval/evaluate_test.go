@@ -65,7 +65,7 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 		{"CRPS", float64(*b.Metrics.CRPS), factor * float64(*a.Metrics.CRPS)},
 		{"NLL", float64(b.Metrics.NLL), float64(a.Metrics.NLL) + math.Log(factor)},
 		{"validation NLL", validate(large), validate(small) + math.Log(factor)},
-		{"scale", LogScale(large), LogScale(small) + math.Log(factor)},
+		{"scale", LogScale(large, nil), LogScale(small, nil) + math.Log(factor)},
 		{"R²", float64(*b.Metrics.R2), float64(*a.Metrics.R2)},
 		{"coverage", float64(b.Metrics.Coverage.In90), float64(a.Metrics.Coverage.In90)},
 		{"noise", float64(b.Metrics.Spread[0].Aleatoric), factor * float64(a.Metrics.Spread[0].Aleatoric)},

@@ -12,7 +12,7 @@ import (
 )
 
 // Skill compares the posterior with a guess that does not look at the inputs: the class frequencies of the training examples, each class
-// counted once more, or the normal law of their targets. On other data than the run's, whose training examples are not there, the guess is
+// counted once more, or the normal law of their targets, log-normal where the network learns their logarithms. On other data than the run's, whose training examples are not there, the guess is
 // that of the examples evaluated on.
 type Skill struct {
 	NLL    float64 // of the guess
@@ -42,6 +42,9 @@ func (a *Assessment) guess() []float64 {
 	}
 	switch {
 	case a.Regression != nil:
+		if s := amounts(standard(a.Problem)); s != nil {
+			return logNormalLosses(a.Regression.Targets, Targets(learnt, a.Problem), a.Regression.Outputs)
+		}
 		return normalLosses(a.Regression.Targets, Targets(learnt, a.Problem), a.Regression.Outputs)
 	case a.Test != nil:
 		return frequencyLosses(set, learnt, a.Test.Classes)
@@ -83,6 +86,36 @@ func normalLosses(targets, learnt []float64, outputs int) []float64 {
 	return losses
 }
 
+// logNormalLosses are normalLosses of amounts in the log-normal law of those learnt.
+func logNormalLosses(targets, learnt []float64, outputs int) []float64 {
+	logs := func(y []float64) []float64 {
+		x := make([]float64, len(y))
+		for i, v := range y {
+			x[i] = rng.Log(v)
+		}
+		return x
+	}
+	y := logs(targets)
+	losses := normalLosses(y, logs(learnt), outputs)
+	for i := range losses {
+		for _, v := range y[i*outputs:][:outputs] {
+			losses[i] += v
+		}
+	}
+	return losses
+}
+
+// Guess names the guess of Skill.
+func (a *Assessment) Guess() string {
+	switch {
+	case a.Test != nil:
+		return "the class frequencies of the training examples"
+	case amounts(standard(a.Problem)) != nil:
+		return "the log-normal law of the training targets"
+	}
+	return "the normal law of the training targets"
+}
+
 // skill is the finding that the posterior is not better than a guess by two standard errors; nil if it is. Few examples show that only by a
 // posterior that is worse.
 func (a *Assessment) skill() *finding.Finding {
@@ -92,7 +125,7 @@ func (a *Assessment) skill() *finding.Finding {
 	}
 	write := a.writeNLL()
 	return found(finding.NoSkill{
-		Class: a.Test != nil, Guess: write(uq.Number(s.NLL)), Posterior: write(a.Metrics.NLL), By: new(numeral.Number(s.By)), SE: new(numeral.Number(s.SE)),
+		Class: a.Test != nil, Logs: amounts(standard(a.Problem)) != nil, Guess: write(uq.Number(s.NLL)), Posterior: write(a.Metrics.NLL), By: new(numeral.Number(s.By)), SE: new(numeral.Number(s.SE)),
 		Examples: a.Metrics.N,
 	})
 }

@@ -168,7 +168,7 @@ func (p *Predictor) checkKey(out string) error {
 func (p *Predictor) predict(ctx context.Context, set *data.Set, outside []int32) ([]float64, error) {
 	var values []float64
 	if p.Posterior.Net.Likelihood().Regression() {
-		v, err := p.Posterior.PredictRegression(ctx, set, p.quantiles(), p.Pool)
+		v, err := p.Posterior.PredictAmounts(ctx, set, amounts(p.Schema.Targets), p.quantiles(), p.Pool)
 		if err != nil {
 			return nil, err
 		}

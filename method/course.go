@@ -24,11 +24,12 @@ type Course struct {
 	Val     []uq.Number `json:"val_nll,omitempty"` // nil without validation examples
 }
 
-// course is that of a restart. scale is added to a mean NLL to get it in the targets' own units.
-func (r *restart) course(scale float64) Course {
+// course is that of a restart. train and scale are added to mean NLLs of the training and the validation examples to get them in the targets'
+// own units.
+func (r *restart) course(train, scale float64) Course {
 	c := Course{Restart: r.number, From: 1 + r.Epochs - len(r.Train)}
 	for _, nll := range r.Train {
-		c.Train = append(c.Train, uq.Number(nll+scale))
+		c.Train = append(c.Train, uq.Number(nll+train))
 	}
 	for _, nll := range r.Val {
 		c.Val = append(c.Val, uq.Number(nll+scale))

@@ -30,12 +30,12 @@ func TestCourse(t *testing.T) {
 			want.Train, want.Val = append(want.Train, uq.Number(onTrain+2)), append(want.Val, uq.Number(onVal+2))
 		}
 		near := cmp.Comparer(func(a, b uq.Number) bool { return math.Abs(float64(a-b)) <= 1e-6 })
-		if diff := cmp.Diff(want, at.course(2), near); diff != "" {
+		if diff := cmp.Diff(want, at.course(2, 2), near); diff != "" {
 			t.Errorf("restart %d (-want +got):\n%s", k, diff)
 		}
 	}
 	if r := s.fit(t, net, 0.5, train, nil, 1); len(r.restarts[0].Train) != 4 || r.restarts[0].Val != nil {
-		t.Errorf("without validation examples: %v", r.restarts[0].course(0))
+		t.Errorf("without validation examples: %v", r.restarts[0].course(0, 0))
 	}
 }
 

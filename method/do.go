@@ -71,7 +71,7 @@ func (j *Job) search(ctx context.Context, out *Outcome) error {
 	if j.Search == nil {
 		return nil
 	}
-	scale := eval.LogScale(j.Data) // added to a mean NLL to get it in the targets' own units
+	train, scale := eval.LogScale(j.Data, j.Data.Train), eval.LogScale(j.Data, j.Data.Validate) // added to a mean NLL to get it in the targets' own units
 	b, err := newSearch(*j.Search, j.Seed, j.Net.Whole(), bnn.Whole(j.Prior, j.Net), j.Init, j.Data.Train, j.Data.Validate, j.Pool)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (j *Job) search(ctx context.Context, out *Outcome) error {
 	}
 	for k, r := range restarts {
 		if !slices.Contains(j.Points.Lost, k) {
-			out.Courses = append(out.Courses, r.course(scale))
+			out.Courses = append(out.Courses, r.course(train, scale))
 		}
 	}
 	if n := len(j.Points.Lost); n > 0 {

@@ -26,7 +26,7 @@ func (m SMC) exploded(job *Job, phases []runs.Phase, trace []TraceLine) ([]findi
 	if m.Move.Traits().Invariant() || !travels {
 		return nil, nil
 	}
-	scale, n := eval.LogScale(job.Data), 0
+	scale, n := eval.LogScale(job.Data, job.Data.Train), 0
 	guess := scale + job.Net.Likelihood().Guess(job.Data.Train)
 	var end, start float64 // of the worst island
 	for _, part := range phases[len(phases)-1].Parts {

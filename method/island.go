@@ -127,7 +127,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 		if p.stopping.Observe(p.losses, p.patience) {
 			it.Progress = 1
 		}
-		now, best := eval.MeanNLL(p.stopping.Losses(), p.job.Data), eval.MeanNLL(p.stopping.Best, p.job.Data)
+		now, best := eval.MeanNLL(p.stopping.Losses(), p.job.Data.Validate, p.job.Data), eval.MeanNLL(p.stopping.Best, p.job.Data.Validate, p.job.Data)
 		it.KeptNLL, it.BestKeptNLL = &now, &best
 	}
 	if p.Done() {
@@ -153,7 +153,7 @@ func (p *island) score(ctx context.Context, st *smc.State, set *data.Set) (losse
 		return nil, nil, nil, err
 	}
 	losses, accuracy, err = eval.Losses(ctx, e, set, p.job.Pool)
-	value := eval.MeanNLL(losses, p.job.Data)
+	value := eval.MeanNLL(losses, set, p.job.Data)
 	return losses, &value, accuracy, err
 }
 

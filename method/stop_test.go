@@ -191,7 +191,7 @@ func TestIslandsStop(t *testing.T) {
 			for _, p := range probs[k] {
 				nll -= math.Log(p) / float64(len(probs[k]))
 			}
-			return nll + eval.LogScale(job.Data)
+			return nll + eval.LogScale(job.Data, job.Data.Validate)
 		}
 		if lines[warmup-1].KeptNLL != nil || lines[warmup].KeptNLL == nil {
 			t.Fatalf("island %d: lines of the warm-up have the NLL of what is kept, or those after it have not", i)

@@ -17,7 +17,7 @@ func (p *island) unlearned(ctx context.Context) (u *Unlearning, err error) {
 	for _, j := range alive {
 		u.Train -= uq.Number(st.LL[j])
 	}
-	u.Train = uq.Number(eval.LogScale(p.job.Data)) + u.Train/uq.Number(len(alive)*examples.Len())
+	u.Train = uq.Number(eval.LogScale(p.job.Data, examples)) + u.Train/uq.Number(len(alive)*examples.Len())
 	_, train, _, err := p.score(ctx, st, examples)
 	if err != nil {
 		return nil, err

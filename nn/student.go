@@ -86,6 +86,9 @@ func (l Student) checkTargets(set *data.Set, outputs int) error {
 }
 
 func (l Student) mismatch(p *data.Problem, outputs int) (field, message string) {
+	if s := p.Schema; s != nil && s.Targets != nil && s.Targets.Log {
+		return "likelihood", "a Student-t of logarithms gives amounts an infinite mean (data.target: log): want gaussian, or leave data.target out"
+	}
 	return l.scaled().mismatch(p, outputs)
 }
 

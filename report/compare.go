@@ -141,11 +141,14 @@ func (c *Comparison) withEvidence() (runs []Evaluated) {
 // comparable.
 func (c *Comparison) scaled() (names []string) {
 	scale := func(r Evaluated) []float64 {
-		sd := make([]float64, r.Schema.Outputs)
+		sd := make([]float64, r.Schema.Outputs, r.Schema.Outputs+1)
 		for i := range sd {
 			if sd[i] = 1; r.Schema.Targets != nil {
 				sd[i] = r.Schema.Targets.SD[i] / r.Schema.Targets.To
 			}
+		}
+		if s := r.Schema.Targets; s != nil && s.Log { // of another scale, whatever the deviations are
+			sd = append(sd, 0)
 		}
 		return sd
 	}

@@ -194,7 +194,11 @@ func (v *view) evidence() *figure {
 	f := &figure{Title: "Evidence of the islands", Data: data, Caption: "Where islands agree, their dots lie above one another. " +
 		fmt.Sprintf("Together log Z = %s; the islands' standard deviation is %s.", fixed(number(m.LogEvidence), 1), fixed(number(m.LogEvidenceSD), 1))}
 	if s := v.run.Schema; s != nil && s.Targets != nil {
-		f.Caption += " It is a density of standardised targets, as the network learns them: do not compare it with runs on another scale."
+		of := "standardised targets"
+		if s.Targets.Log {
+			of = "the targets' logarithms"
+		}
+		f.Caption += " It is a density of " + of + ", as the network learns them: do not compare it with runs on another scale."
 	}
 	if d.Rows != nil {
 		f.Charts = []template.HTML{d.SVG()}

@@ -55,6 +55,9 @@ func (v *view) learnt() topic {
 	} else {
 		t.say("A network of %s learnt %s. Each of its %s, from %s, has %s.", network, v.task(), several(v.a.Problem.Train.Len(), "example"), v.a.Problem.Name, v.inputs())
 	}
+	if s := v.run.Schema; s != nil && s.Targets != nil && s.Targets.Log {
+		t.say("It learnt the logarithm of the target. All figures are of the target itself.")
+	}
 	if n := v.run.Posterior.Size(); n == 1 {
 		t.say("The result is one network.")
 	} else {
@@ -193,11 +196,7 @@ func (t *topic) skill(v *view) {
 	if !ok || v.has(finding.NoSkill{}) {
 		return
 	}
-	guess := "the normal law of the training targets"
-	if v.classes() {
-		guess = "the class frequencies of the training examples"
-	}
-	t.say("Its NLL is lower than that of %s by %s ± %s (standard error).", guess, fixed(s.By, 3), fixed(s.SE, 3))
+	t.say("Its NLL is lower than that of %s by %s ± %s (standard error).", v.a.Guess(), fixed(s.By, 3), fixed(s.SE, 3))
 }
 
 // learntFrom says that a run, by its name or "It", learnt from examples that it was evaluated on; empty if it did not, or if it is not known.

@@ -93,7 +93,7 @@ func all() (fs []Finding) {
 		EvidenceAgrees{-2031.26, 0.52}, EvidenceScatters{-2031.26, 7.02, 1.18, 8}, EvidenceOfOne{-2031.26}, EvidenceWithin{-2031.26, 0.84}, EvidenceRough{-2031.26, 3.2}, LadderBias{0.62, false}, LadderBias{0.13, true},
 		UnevenWeights{80, 3.21}, DeadNetworks{1}, DeadNetworks{12},
 		FewDraws{3, 20, 8.2, 50}, FewDraws{1, 1, 8.2, 50}, LoneAncestor{1, 20}, FiltersApart{3, 20, 5.24, 3}, FiltersApart{1, 20, inf, 3}, OneBatch{500}, PriorOfDecay{48000, "0.01", "0.002083"}, SmallFilters{50, 20, 200}, ErrorsUnknown{3, 20}, ScansLeftOut{1}, ScansLeftOut{2}, OptimisedRuns{list("linear")}, OptimisedRuns{list("linear", "ctr")}, MergedRuns{list("linear", "ctr")}, UnmovedRuns{list("linear")}, UnmovedRuns{list("linear", "ctr")}, EnsembleBetter{8, "0.25", "0.4", 0.15, 0.02, nil, 7000, 1000, false}, EnsembleBetter{1, "0.25", "0.4", 0.152, 0.0213, Known(0.0912), 50, 1000, true}, RestartsLost{1, 4}, RestartsLost{2, 4},
-		NoSkill{Class: true}, NoSkill{}, NoSkill{true, "0.362", "0.351", Known(.0112), Known(.0213), 60}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60},
+		NoSkill{Class: true}, NoSkill{}, NoSkill{true, "0.362", "0.351", Known(.0112), Known(.0213), 60, false}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, false}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, true},
 		Underconfident{confidence}, Underconfident{learned}, Overconfident{sure}, Overconfident{surer}, Overconfident{single}, Miscalibrated{0.083, 0.0312, 199},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, false, "given"}}, IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "learned"}},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "predicted"}},

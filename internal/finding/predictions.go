@@ -44,7 +44,7 @@ func (f EnsembleBetter) words() words {
 const widths = "prior: {normal: {variance: learned}}"
 
 // NoSkill says that the predictions are not clearly better than a guess that does not look at the inputs: the class frequencies of the
-// training examples or, for numbers, the normal law of their targets. Runs of older versions compared accuracies and RMSEs, and lack the
+// training examples or, for numbers, the normal law of their targets, log-normal where their logarithms are learnt. Runs of older versions compared accuracies and RMSEs, and lack the
 // numbers.
 type NoSkill struct {
 	Class     bool            `kept:"guess=class|mean"`
@@ -52,6 +52,7 @@ type NoSkill struct {
 	Posterior string          `kept:"posterior_nll?"`
 	By, SE    *numeral.Number // by how much the posterior is better, and the standard error of the paired differences
 	Examples  int             `kept:"?"`
+	Logs      bool            `kept:"law=log-normal|?"` // the law is log-normal, as the network learns logarithms
 }
 
 func (f NoSkill) words() words {
@@ -63,7 +64,7 @@ func (f NoSkill) words() words {
 	}
 	if f.By != nil && f.SE != nil {
 		w.says = say("the posterior hardly beats %s (NLL %s against %s)",
-			either(f.Class, "the class frequencies", "the normal law of the targets"), f.Posterior, f.Guess)
+			either(f.Class, "the class frequencies", either(f.Logs, "the log-normal law of the targets", "the normal law of the targets")), f.Posterior, f.Guess)
 		w.means = say("on %v examples the difference is %.2g ± %.2g, and less than two standard errors do not count. Either the inputs do not tell the target, "+
 			"or the network did not learn. If method: map learns, the prior or the sampler is at fault", f.Examples, *f.By, *f.SE)
 	}
