@@ -55,6 +55,7 @@ type Detector struct {
 	comma     string   // the first that point and comma read differently because of a comma
 	group     string   // the first whose point may stand between thousands
 	ungrouped bool     // a point that stands otherwise
+	mixed     mixed    // whether points may stand between thousands, beside numbers too small for one
 	few       []string // the first different cells
 	first     string   // the first that is no plain number
 	room      [48]byte
@@ -82,6 +83,9 @@ func (d *Detector) See(text []byte) {
 		return
 	}
 	w, ok := cut(text, d.room[:])
+	if ok {
+		d.mixed.see(w.core, len(w.exponent) > 0)
+	}
 	switch {
 	case !ok || d.cells > 1 && (d.before != string(w.before) || d.after != string(w.after)):
 		d.cut = false
@@ -152,6 +156,8 @@ func (d *Detector) Verdict() (v Verdict, n, or Notation, example string) {
 		return Ambiguous, comma, point, d.comma
 	case d.group != "" && !d.ungrouped && (isAmount(d.before) || isAmount(d.after)):
 		return Ambiguous, point, comma, d.group
+	case d.mixed.may() && d.forms&withComma != 0:
+		return Ambiguous, point, comma, d.group
 	default:
 		n = point
 	}
@@ -159,6 +165,14 @@ func (d *Detector) Verdict() (v Verdict, n, or Notation, example string) {
 		return Plain, n, n, ""
 	}
 	return Written, n, n, ""
+}
+
+// Beside returns a whole number of the column, if it is because of such numbers that the points of others may stand between thousands.
+func (d *Detector) Beside() string {
+	if d.comma == "" && d.mixed.may() {
+		return d.mixed.whole
+	}
+	return ""
 }
 
 // MayGroup returns a plain number of the column whose point may stand between thousands, if all points may: in a table with decimal commas

@@ -72,6 +72,17 @@ func TestDetector(t *testing.T) {
 		{"1,005|500|2,000", Told{}, Ambiguous, Notation{Decimal: ","}, 1.005},
 		{"1,005 €|500 €|2,000 €", Told{}, Ambiguous, Notation{Decimal: ",", After: "€"}, 1.005},
 		{"€ 1.005|€ 2.500|€ 500", Told{}, Ambiguous, Notation{Before: "€"}, 1.005},
+		{"1.300|4.862|716|9", Told{}, Ambiguous, Notation{}, 1.3},
+		{"12.345|-4.861|7.333|16|9|-540", Told{}, Ambiguous, Notation{}, 12.345},
+		{"1.300|716", Told{Thousands: "."}, Written, Notation{Decimal: ",", Thousands: "."}, 1300},
+		{"1.300|716", Told{Decimal: "."}, Plain, Notation{}, 1.3},
+		{"1.234|2.861|2.100", Told{}, Plain, Notation{}, 1.234},             // all with a point
+		{"1.234|2.861|7|8|9", Told{}, Plain, Notation{}, 1.234},             // two with a point, none of which ends in 0
+		{"1.234|2.861|3.222|7|8|9|0.571", Told{}, Plain, Notation{}, 1.234}, // a 0 before a point
+		{"1.300|2.861|3.222|7|8|9|1.5", Told{}, Plain, Notation{}, 1.3},
+		{"1.300|2.861|3.222|7|8|9|1500", Told{}, Plain, Notation{}, 1.3},
+		{"1.300|2.861|3.222|7|8|9|1e2", Told{}, Plain, Notation{}, 1.3},
+		{"1.300|2.860|0|0", Told{}, Plain, Notation{}, 1.3},
 		{"1,005|500", Told{Decimal: ","}, Written, Notation{Decimal: ","}, 1.005},
 		{"1,005|500", Told{Decimal: "."}, Written, Notation{Thousands: ","}, 1005},
 		{"1,005|500", Told{Thousands: ","}, Written, Notation{Thousands: ","}, 1005},

@@ -44,7 +44,8 @@ type tableBuilder struct {
 
 	written []*cells.Notation // of each column; nil: all numbers are plain
 
-	survey *survey // of how numbers are written; nil: it is not to be found out
+	survey *survey       // of how numbers are written; nil: it is not to be found out
+	mixed  []cells.Mixed // of each column, whether plain numbers may be written otherwise; nil: that is known
 }
 
 // makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
@@ -119,6 +120,16 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	return nil
 }
 
+// asked is an error if numbers of a column that was read as plain ones may be written otherwise, and nobody has looked.
+func (b *tableBuilder) asked() error {
+	for j := range b.mixed {
+		if b.mixed[j].May() && b.words[j] == nil && !b.survey.done(j) {
+			return &unsurveyed{b.t, j}
+		}
+	}
+	return nil
+}
+
 // few rows may take more memory than four times their text.
 const few = 2
 
@@ -138,6 +149,9 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 		}
 		if math.Abs(v) >= tellsApart {
 			b.t.sawLarge(j, c.Text)
+		}
+		if b.mixed != nil && v == v {
+			b.mixed[j].See(c.Text)
 		}
 		return v, nil
 	}
@@ -217,6 +231,9 @@ func (b *tableBuilder) begin(o CSV) {
 		}
 	}
 	t.nameWords(b.dictionary)
+	if b.survey != nil {
+		b.mixed = make([]cells.Mixed, t.Cols)
+	}
 	for j, n := range t.Written {
 		if b.written == nil {
 			b.written = make([]*cells.Notation, t.Cols)

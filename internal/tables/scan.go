@@ -264,6 +264,9 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 		}
 		f.looked()
 	}
+	if err := b.asked(); err != nil {
+		return err
+	}
 	if b.done && b.t.Rows() == 0 {
 		return nil
 	}

@@ -118,7 +118,11 @@ func (s *survey) settle(t *Table, detectors []*cells.Detector) error {
 				commas = k
 			}
 		case cells.Ambiguous:
-			return ambiguous(t, k, example, n, or, "")
+			because := ""
+			if whole := d.Beside(); whole != "" {
+				because = " beside whole numbers such as " + whole
+			}
+			return ambiguous(t, k, example, n, or, because)
 		}
 	}
 	if commas < 0 || s.told.Decimal != "" || s.told.Thousands != "" {

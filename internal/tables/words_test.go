@@ -66,6 +66,7 @@ func TestWordsRefuse(t *testing.T) {
 		"a,b\n1,inf\n3,red\n":           `f: line 3, column 2 (b): "red" is not a number, and line 2 has one`,
 		"a;b\n1;1,005\n":                `f: column 2 (b): "1,005" has two readings: 1.005 with data.csv.decimal: ",", and 1005 with data.csv.thousands: ",": say which`,
 		"a;b;c\n1;1.005;1,5\n":          `f: column 2 (b): "1.005" has two readings, as column 3 (c) has decimal commas: 1.005 with data.csv.decimal: ".", and 1005 with data.csv.thousands: "."`,
+		"a;b\n1;2.450\n2;916\n":         `f: column 2 (b): "2.450" has two readings beside whole numbers such as 916: 2.45 with data.csv.decimal: ".", and 2450 with data.csv.thousands: ".": say which`,
 		"a;b\n1;٣\n2;٤\n3;5\n":          `f: line 2, column 2 (b): "٣" is not a number: write its digits as 0 to 9`,
 		"a,b\n1,NA\n3,red\n4,5\n":       `f: line 3, column 2 (b): "red" is not a number, and line 4 has one`,
 		"a,b\n1,n.a.\n3,2024-01-31\n":   `f: line 3, column 2 (b): "2024-01-31" is not a number but a date`,

@@ -1,0 +1,71 @@
+package cells
+
+// mixed tells whether the plain numbers of a column may be those of a country that writes points between thousands: each has a point before
+// its last three digits, as 1.300, or is a whole number below 1000. A column of decimals has a number with fewer digits behind its point, a
+// 0 before it or, where no digit was left out, a point in every number.
+type mixed struct {
+	groups, wholes int    // cells with a point, and those without
+	zero           bool   // a number with a point ends in 0: a program that leaves out the decimals of 716 would write 1.3, not 1.300
+	whole          string // the first without a point
+	other          bool   // some number has another form
+}
+
+// enoughMixed are the cells of each form from which a column is asked about, and one where a number ends in 0.
+const enoughMixed = 3
+
+// may reports whether the numbers so far have two readings.
+func (m *mixed) may() bool {
+	least := enoughMixed
+	if m.zero {
+		least = 1
+	}
+	return !m.other && m.groups >= least && m.wholes >= least
+}
+
+// see takes the digits and marks of the next number.
+func (m *mixed) see(core []byte, exponent bool) {
+	switch n := len(core); {
+	case m.other:
+	case exponent || n == 0 || core[0] == '0' && n > 1:
+		m.other = true
+	case n <= 3 && digits(core):
+		if core[0] == '0' {
+			break // has the same digits in both
+		}
+		if m.wholes++; m.wholes == 1 {
+			m.whole = string(core)
+		}
+	case n >= 5 && n <= 7 && core[n-4] == '.' && digits(core[:n-4]) && digits(core[n-3:]):
+		m.groups++
+		m.zero = m.zero || core[n-1] == '0'
+	default:
+		m.other = true
+	}
+}
+
+func digits(b []byte) bool {
+	for _, c := range b {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// Mixed tells whether a column of plain numbers needs a Detector all the same, as the points of some may stand between thousands. It looks at
+// the form of texts alone, and at those of most columns once.
+type Mixed struct{ mixed }
+
+// See looks at a plain number.
+func (m *Mixed) See(text []byte) {
+	if m.other || len(text) == 0 {
+		return
+	}
+	if text[0] == '-' || text[0] == '+' {
+		text = text[1:]
+	}
+	m.see(text, false)
+}
+
+// May reports whether the numbers so far have two readings.
+func (m *Mixed) May() bool { return m.may() }
