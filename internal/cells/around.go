@@ -89,7 +89,7 @@ func isUnit(b []byte) bool {
 }
 
 // odd reads a number that is written with other characters than plain ones but needs no decision: with blanks of all kinds around it, a
-// minus that is no hyphen, or an exponent of Fortran's, as in 1.5D+03.
+// minus that is no hyphen, or an exponent of Fortran's, as in 1.5D+03. That has a sign or two digits: 1.0d0 may be a code.
 func odd(b []byte) (float64, error) {
 	if t := trimBlanks(b); len(t) < len(b) {
 		return Number(t)
@@ -99,7 +99,7 @@ func odd(b []byte) (float64, error) {
 		t = append([]byte{'-'}, t[size:]...)
 	}
 	k := bytes.IndexAny(t, "eEdD")
-	if k > 0 && (t[k]|0x20 == 'e' || bytes.IndexByte(t[:k], '.') >= 0) {
+	if k > 0 && (t[k]|0x20 == 'e' || bytes.IndexByte(t[:k], '.') >= 0 && len(t) > k+2) {
 		rest := t[k+1:]
 		t = append(bytes.Clone(t[:k]), 'e')
 		if r, size := decode(rest); size > 1 && isMinus(r) {

@@ -7,6 +7,7 @@ type mixed struct {
 	groups, wholes int    // cells with a point, and those without
 	zero           bool   // a number with a point ends in 0: a program that leaves out the decimals of 716 would write 1.3, not 1.300
 	whole          string // the first without a point
+	differ         bool   // some other one is not the same: 1 may be a limit that others are below
 	other          bool   // some number has another form
 }
 
@@ -19,7 +20,7 @@ func (m *mixed) may() bool {
 	if m.zero {
 		least = 1
 	}
-	return !m.other && m.groups >= least && m.wholes >= least
+	return !m.other && m.groups >= least && m.wholes >= least && (m.zero || m.differ)
 }
 
 // see takes the digits and marks of the next number.
@@ -34,6 +35,8 @@ func (m *mixed) see(core []byte, exponent bool) {
 		}
 		if m.wholes++; m.wholes == 1 {
 			m.whole = string(core)
+		} else if !m.differ {
+			m.differ = m.whole != string(core)
 		}
 	case n >= 5 && n <= 7 && core[n-4] == '.' && digits(core[:n-4]) && digits(core[n-3:]):
 		m.groups++

@@ -151,7 +151,9 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 			b.t.sawLarge(j, c.Text)
 		}
 		if b.mixed != nil && v == v {
-			b.mixed[j].See(c.Text)
+			if b.mixed[j].See(c.Text); n == nil && cells.Fortran(c.Text) && !b.survey.done(j) {
+				return 0, &unsurveyed{b.t, j}
+			}
 		}
 		return v, nil
 	}
