@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/config"
@@ -127,8 +126,5 @@ func alike(words []string) (names []string) {
 // folded is a word without what people do not mean by it: its letter case, blanks of all kinds around and more than one within it, and how its
 // accents are written.
 func folded(word string) string {
-	blank := func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.Is(unicode.Zs, r) || r == '\u200b' || r == '\ufeff'
-	}
-	return strings.ToLower(tables.Composed(strings.Join(strings.FieldsFunc(word, blank), " ")))
+	return strings.ToLower(tables.Composed(strings.Join(strings.FieldsFunc(word, cells.IsBlank), " ")))
 }

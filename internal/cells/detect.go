@@ -61,6 +61,7 @@ type Detector struct {
 	comma     string   // the first that point and comma read differently because of a comma
 	group     string   // the first whose point may stand between thousands
 	ungrouped bool     // a point that stands otherwise
+	texts     texts    // what stands around the numbers
 	mixed     mixed    // whether points may stand between thousands, beside numbers too small for one
 	few       []string // the first different cells
 	first     string   // the first that is no plain number
@@ -85,15 +86,16 @@ func (d *Detector) See(text []byte) {
 		}
 		d.plain = false
 	}
+	w, ok := cut(text, d.room[:])
+	d.texts.see(text, &w, ok)
 	if !d.cut {
 		return
 	}
-	w, ok := cut(text, d.room[:])
 	if ok {
 		d.mixed.see(w.core, len(w.exponent) > 0)
 	}
 	switch {
-	case !ok || d.cells > 1 && (d.before != string(w.before) || d.after != string(w.after)):
+	case !ok || d.cells > 1 && (d.before != string(w.before) || !sameUnit(d.after, string(w.after))):
 		d.cut = false
 		return
 	case d.cells == 1:
@@ -164,13 +166,17 @@ func (d *Detector) seen(text []byte) bool {
 	return false
 }
 
-// Texts reports whether a cell so far is no plain number, and whether it is already sure that they are not all numbers.
+// Texts reports whether a cell so far is no plain number, and whether it is already sure that they are not all numbers, with the
+// same or different texts around them.
 func (d *Detector) Texts() (some, sure bool) {
-	return !d.plain, !d.plain && (!d.cut || d.untold == 0)
+	return !d.plain, !d.plain && (!d.cut || d.untold == 0) && !d.texts.may()
 }
 
 // First is the first cell that is no plain number.
 func (d *Detector) First() string { return d.first }
+
+// Around says what the cells of Texts are, and what to do, if they are numbers with different texts around them; else it is empty.
+func (d *Detector) Around() string { return d.texts.String() }
 
 // Verdict says what the cells are. Numbers that are Written have the first notation. Of Ambiguous ones, the two that read the example
 // differently are returned.

@@ -58,7 +58,7 @@ func (n *Notation) Number(b []byte) (float64, error) {
 	}
 	var room [48]byte
 	w, ok := cut(b, room[:])
-	if !ok || string(w.before) != n.Before || string(w.after) != n.After {
+	if !ok || string(w.before) != n.Before || !sameUnit(string(w.after), n.After) {
 		return 0, ErrText
 	}
 	f := form{decimal: n.decimal()[0]}
@@ -140,7 +140,7 @@ const longestBefore = 16
 // cut cuts a cell into a number and the texts around it; ok reports whether it looks like one in some form. The core is in
 // room, as long as it fits.
 func cut(b, room []byte) (w written, ok bool) {
-	b = trimBlanks(b)
+	b = unquoted(trimBlanks(b))
 	signs, open := 0, false
 	var before []byte
 	for len(b) > 0 && !startsNumber(b) { // what stands before the number
@@ -151,7 +151,7 @@ func cut(b, room []byte) (w written, ok bool) {
 			w.negative = r != '+'
 		case r == '(' && !open:
 			open, w.books = true, true
-		case isBlank(r) && len(before) == 0:
+		case IsBlank(r) && len(before) == 0:
 		default:
 			if before = append(before, b[:size]...); len(before) > longestBefore {
 				return w, false
@@ -202,7 +202,7 @@ func takeCore(b, core []byte) (_, rest []byte) {
 		case r == '.' || r == ',':
 		case isApostrophe(r) && len(b) > size && isDigit(b[size]):
 			r = '\''
-		case isBlank(r) && len(b) > size && isDigit(b[size]):
+		case IsBlank(r) && len(b) > size && isDigit(b[size]):
 			r = ' '
 		default:
 			return core, b

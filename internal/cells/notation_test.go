@@ -12,7 +12,7 @@ import (
 func TestPlainWithoutADecision(t *testing.T) {
 	for text, want := range map[string]float64{
 		"\u00a01.5": 1.5, "1.5\u202f": 1.5, "\u2009-2\u3000": -2, "\ufeff7": 7, "\u22123.5": -3.5, "\u20133": -3, "1.5D+03": 1500, "5.410d+01": 54.1, "-1.D-2": -0.01, ".5D00": 0.5,
-		"1e\u22123": 1e-3, "+5": 5, ".5": 0.5, "5.": 5, "1e3": 1000, "\u00a0\u00a0": math.NaN(), "\u00a0nan": math.NaN(),
+		"\u200e4.5\u200f": 4.5, "\u00ad8": 8, "'2.5'": 2.5, "\u2018-6\u2019": -6, "1e\u22123": 1e-3, "+5": 5, ".5": 0.5, "5.": 5, "1e3": 1000, "\u00a0\u00a0": math.NaN(), "\u00a0nan": math.NaN(),
 	} {
 		if v, err := Number([]byte(text)); err != nil || !(v == want || v != v && want != want) {
 			t.Errorf("%q: %v, %v, want %v", text, v, err, want)
@@ -61,6 +61,10 @@ func TestDetector(t *testing.T) {
 		{"CHF 1'200.50|CHF 3|CHF 4", Told{}, Written, Notation{Thousands: "'", Before: "CHF"}, 1200.5},
 		{"12 %|13%|14,5%", Told{}, Written, Notation{Decimal: ",", After: "%"}, 12},
 		{"155.857 cm|175.276 cm|173.094 cm", Told{}, Written, Notation{After: "cm"}, 155.857},
+		{"61 kg|58 Kg|55 KG", Told{}, Written, Notation{After: "kg"}, 61},
+		{"'27,5'|'3'|'4,25'", Told{}, Written, Notation{Decimal: ","}, 27.5},
+		{"\u200e12,5\u200e|\u00ad3|4", Told{}, Written, Notation{Decimal: ","}, 12.5},
+		{"3 790.5|41|1 200.25", Told{}, Written, Notation{Thousands: " "}, 3790.5},
 		{"5 m2|6 m2|7 m2", Told{}, Written, Notation{After: "m2"}, 5},
 		{"(1,234)|500|(7)|1,000,000", Told{}, Written, Notation{Thousands: ",", Books: true, Turned: 2}, -1234},
 		{"$(1,234.50)|$3.00|-$4.25", Told{}, Written, Notation{Thousands: ",", Before: "$", Books: true, Turned: 1}, -1234.5},
@@ -257,9 +261,39 @@ func TestAmbiguousIsNeverRead(t *testing.T) {
 	}
 }
 
+// TestTextsAroundNumbers: numbers with different texts around them are told from words.
+func TestTextsAroundNumbers(t *testing.T) {
+	for cells, want := range map[string]string{
+		"61 kg|148 lb|55 kg|131 lb":        "numbers in kg and lb: bring them to one unit",
+		"€7.50|$3|$4.25|€8":                "numbers in € and $: bring them to one unit",
+		"8 USD|9 EUR|7 USD|6 EUR":          "numbers in USD and EUR: bring them to one unit",
+		"5 km|6 m|7 mi|8 km|9 m|3 mi":      "numbers in km, m and mi: bring them to one unit",
+		"5 km|6|7 km|8":                    "numbers with and without km: write all in one way",
+		"~812|~77|~9":                      "numbers with ~: write the numbers alone",
+		"<5|6|7|<8":                        "numbers with <: write the numbers alone",
+		"1_463|2_811|912":                  "numbers with _: write the numbers alone",
+		"5 mW|6 MW|7 mW|8 MW":              "numbers in mW and MW: bring them to one unit",
+		"12a|13b|14a|15b":                  "",
+		"12 Main St|13 Elm St|7 Oak Av":    "",
+		"5 kg|6 lb|7 kg":                   "", // one of pounds: a slip
+		"p1|p2|p3":                         "",
+		"18-24|25-34|35-44":                "",
+		"a|b|c|d|5 kg|6 lb|7 kg|8 lb":      "",
+		"1 Jan 2015|2 Jan 2015|3 Jan 2015": "",
+	} {
+		d := NewDetector(Told{})
+		for _, c := range strings.Split(cells, "|") {
+			d.See([]byte(c))
+		}
+		if v, _, _, _ := d.Verdict(); v != Texts || d.Around() != want {
+			t.Errorf("%s: %v, %q, want %q", cells, v, d.Around(), want)
+		}
+	}
+}
+
 // TestOtherDigits: digits of other scripts are told from words.
 func TestOtherDigits(t *testing.T) {
-	for text, want := range map[string]bool{"٣": true, "١٢٫٥": true, "１２": true, "४२": true, "𝟗": true, "a٣": false, "x": false, "12": false, "": false} {
+	for text, want := range map[string]bool{"٣": true, "١٢٫٥": true, "１２": true, "３．７": true, "－４": true, "४२": true, "𝟗": true, "a٣": false, "x": false, "12": false, "": false} {
 		if OtherDigits([]byte(text)) != want {
 			t.Errorf("%q: %v", text, !want)
 		}

@@ -164,6 +164,7 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 		return math.NaN(), nil
 	case b.survey != nil && len(c.Text) <= longestNumber && !b.survey.done(j):
 		return 0, &unsurveyed{b.t, j}
+	case n != nil && standsForMissing(string(c.Text)): // no word
 	case j == b.target && n == nil:
 		return 0, errNames
 	case err != cells.ErrText:
