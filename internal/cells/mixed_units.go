@@ -58,7 +58,9 @@ func (u *texts) may() bool { return !u.many && 10*u.none <= u.cells }
 // String says what they are and what to do; empty: they are none.
 func (u *texts) String() string {
 	var units, signs []string
-	for _, k := range u.kinds {
+	kinds := slices.Clone(u.kinds)
+	slices.SortStableFunc(kinds, func(a, b kind) int { return b.cells - a.cells })
+	for _, k := range kinds {
 		switch {
 		case k.cells < 2 && !k.loose && k.text != "":
 			return ""
@@ -75,7 +77,7 @@ func (u *texts) String() string {
 		return "numbers with " + strings.Join(signs, " and ") + ": write the numbers alone"
 	case len(units) > 1:
 		return "numbers in " + strings.Join(units[:len(units)-1], ", ") + " and " + units[len(units)-1] + ": bring them to one unit"
-	case len(units) == 1 && len(u.kinds) > 1:
+	case len(units) == 1 && len(kinds) > 1:
 		return "numbers with and without " + units[0] + ": write all in one way"
 	}
 	return ""

@@ -44,8 +44,8 @@ type tableBuilder struct {
 
 	written []*cells.Notation // of each column; nil: all numbers are plain
 
-	survey *survey       // of how numbers are written; nil: it is not to be found out
-	mixed  []cells.Mixed // of each column, whether plain numbers may be written otherwise; nil: that is known
+	survey *survey // of how numbers are written; nil: it is not to be found out
+	forms  []forms // of each column of plain numbers; nil: they are not looked at
 }
 
 // makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
@@ -120,16 +120,6 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	return nil
 }
 
-// asked is an error if numbers of a column that was read as plain ones may be written otherwise, and nobody has looked.
-func (b *tableBuilder) asked() error {
-	for j := range b.mixed {
-		if b.mixed[j].May() && b.words[j] == nil && !b.survey.done(j) {
-			return &unsurveyed{b.t, j}
-		}
-	}
-	return nil
-}
-
 // few rows may take more memory than four times their text.
 const few = 2
 
@@ -150,8 +140,8 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 		if math.Abs(v) >= tellsApart {
 			b.t.sawLarge(j, c.Text)
 		}
-		if b.mixed != nil && v == v {
-			if b.mixed[j].See(c.Text); n == nil && cells.Fortran(c.Text) && !b.survey.done(j) {
+		if b.forms != nil && v == v {
+			if b.forms[j].see(c.Text); n == nil && cells.Fortran(c.Text) && !b.survey.done(j) {
 				return 0, &unsurveyed{b.t, j}
 			}
 		}
@@ -235,7 +225,7 @@ func (b *tableBuilder) begin(o CSV) {
 	}
 	t.nameWords(b.dictionary)
 	if b.survey != nil {
-		b.mixed = make([]cells.Mixed, t.Cols)
+		b.forms = make([]forms, t.Cols)
 	}
 	for j, n := range t.Written {
 		if b.written == nil {

@@ -264,7 +264,7 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 		}
 		f.looked()
 	}
-	if err := b.asked(); err != nil {
+	if err := b.end(); err != nil {
 		return err
 	}
 	if b.done && b.t.Rows() == 0 {

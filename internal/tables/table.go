@@ -42,6 +42,7 @@ type Table struct {
 
 	mixed   map[int]string // of columns of words that are numbers with different texts around them, what they are and what to do
 	large   map[int]string // of columns, the text of the first whole number from 2⁵³, which is not all in Values
+	padded  []int          // columns of whole numbers with leading zeros, all of one width
 	counts  []int          // columns that are left out because they count the rows
 	differ  []int          // those that are because they hold words that all differ
 	inexact []int          // those that are because they hold whole numbers from 2⁵³ on
@@ -203,6 +204,9 @@ func (t *Table) DateIndex(j int) bool { return slices.Contains(t.dates, j) }
 
 // Mixed says what column j holds and what to do, if its words are numbers with different texts around them, as in kg and lb; else it is empty.
 func (t *Table) Mixed(j int) string { return t.mixed[j] }
+
+// Padded reports whether column j holds whole numbers with leading zeros, all of one width, which are lost in its values.
+func (t *Table) Padded(j int) bool { return slices.Contains(t.padded, j) }
 
 // Notation says how the numbers of column j are written; nil: they are plain.
 func (t *Table) Notation(j int) *cells.Notation { return t.Written[j] }

@@ -115,6 +115,18 @@ func TestWordsRefuse(t *testing.T) {
 	}
 }
 
+// TestPadded: whole numbers with leading zeros are told, if they have one width.
+func TestPadded(t *testing.T) {
+	for text, want := range map[string]bool{
+		"a,b\n02917,1\n40213,2\n": true, "a,b\n02917,1\n,2\n00001,3\n": true, "a,b\n02917,1\n4021,2\n": false, "a,b\n12917,1\n40213,2\n": false, "a,b\n0.17,1\n1.23,2\n": false,
+		"a,b\n0,1\n1,2\n": false, "a,b\n02917,1\nx0213,2\n": false,
+	} {
+		if tab, err := decode("f", []byte(text), CSV{Words: true}); err == nil && tab.Padded(0) != want || err == nil && tab.Padded(1) {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
 // TestManyDifferentWords: words that are all different and too many to be categories are left out in little memory, by the blocks of a file,
 // too.
 func TestManyDifferentWords(t *testing.T) {
@@ -200,5 +212,25 @@ func TestDates(t *testing.T) {
 		if got := IsDate(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+// TestSettingsFit: a setting about numbers is one about the columns that it fits; another column is read as it is written.
+func TestSettingsFit(t *testing.T) {
+	text := "a;b\n€ 2.631,25;1,874\n€ 84,5;2,005\n€ 7;316\n"
+	for _, c := range []struct {
+		o    CSV
+		want []float64
+	}{
+		{CSV{Decimal: ","}, []float64{2631.25, 1.874, 84.5, 2.005, 7, 316}},
+		{CSV{Thousands: ","}, []float64{2631.25, 1874, 84.5, 2005, 7, 316}},
+	} {
+		c.o.Words = true
+		if got, err := decode("f", []byte(text), c.o); err != nil || !slices.Equal(got.Values, c.want) {
+			t.Errorf("%+v: %v, %v, want %v", c.o, got, err, c.want)
+		}
+	}
+	if _, err := decode("f", []byte(text), CSV{Words: true}); err == nil || !strings.Contains(err.Error(), `column 2 (b): "1,874" has two readings: 1.874 with data.csv.decimal: ",", and 1874 with data.csv.thousands: ","`) {
+		t.Errorf("without a setting: %v", err)
 	}
 }
