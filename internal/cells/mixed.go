@@ -72,3 +72,6 @@ func (m *Mixed) See(text []byte) {
 
 // May reports whether the numbers so far have two readings.
 func (m *Mixed) May() bool { return m.may() }
+
+// Known reports whether further numbers tell nothing.
+func (m *Mixed) Known() bool { return m.other }

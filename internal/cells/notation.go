@@ -243,15 +243,10 @@ func takeExponent(core, b []byte) (exponent, rest []byte) {
 	return append(exponent, b[from:k]...), b[k:]
 }
 
-// Fortran reports whether a number has an exponent of Fortran's, as 1.5D+03.
+// Fortran reports whether a number has an exponent of Fortran's, as 1.5D+03: a sign and one digit, or two or three digits behind the D.
 func Fortran(number []byte) bool {
 	n := len(number)
-	for k := max(0, n-5); k <= n-3; k++ { // a sign, two or three digits
-		if number[k]|0x20 == 'd' {
-			return true
-		}
-	}
-	return false
+	return n >= 5 && (number[n-3]|0x20 == 'd' || number[n-4]|0x20 == 'd' || number[n-5]|0x20 == 'd')
 }
 
 // cutAt cuts a text at the first of a byte.

@@ -20,3 +20,6 @@ func (p *Padded) See(text []byte) {
 
 // Are reports whether they do so far.
 func (p *Padded) Are() bool { return p.zero && !p.other }
+
+// Known reports whether further numbers tell nothing.
+func (p *Padded) Known() bool { return p.other }

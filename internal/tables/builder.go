@@ -120,6 +120,22 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	return nil
 }
 
+// end ends the text. Its error says that the numbers of a column which was read as plain ones may be written otherwise, and that nobody has looked.
+func (b *tableBuilder) end() error {
+	for j := range b.forms {
+		if b.words[j] != nil || b.t.Left(j) {
+			continue
+		}
+		if b.forms[j].mixed.May() && !b.survey.done(j) {
+			return &unsurveyed{b.t, j}
+		}
+		if b.forms[j].padded.Are() {
+			b.t.padded = append(b.t.padded, j)
+		}
+	}
+	return nil
+}
+
 // few rows may take more memory than four times their text.
 const few = 2
 
@@ -141,7 +157,10 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 			b.t.sawLarge(j, c.Text)
 		}
 		if b.forms != nil && v == v {
-			if b.forms[j].see(c.Text); n == nil && cells.Fortran(c.Text) && !b.survey.done(j) {
+			if f := &b.forms[j]; !f.known {
+				f.see(c.Text)
+			}
+			if n == nil && cells.Fortran(c.Text) && !b.survey.done(j) {
 				return 0, &unsurveyed{b.t, j}
 			}
 		}
