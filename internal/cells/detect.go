@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // Told are the settings about numbers that a user gives. Each that is empty is found out.
@@ -215,7 +216,7 @@ func (d *Detector) Verdict() (v Verdict, n, or Notation, example string) {
 // Beside returns a whole number of the column, if it is because of such numbers that the points of others may stand between thousands.
 func (d *Detector) Beside() string {
 	if d.comma == "" && d.mixed.may() {
-		return d.mixed.whole
+		return strings.TrimRight(string(d.mixed.whole[:]), "\x00")
 	}
 	return ""
 }

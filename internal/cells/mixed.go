@@ -4,11 +4,11 @@ package cells
 // its last three digits, as 1.300, or is a whole number below 1000. A column of decimals has a number with fewer digits behind its point, a
 // 0 before it or, where no digit was left out, a point in every number.
 type mixed struct {
-	groups, wholes int    // cells with a point, and those without
-	zero           bool   // a number with a point ends in 0: a program that leaves out the decimals of 716 would write 1.3, not 1.300
-	whole          string // the first without a point
-	differ         bool   // some other one is not the same: 1 may be a limit that others are below
-	other          bool   // some number has another form
+	groups, wholes uint8   // cells with a point, and those without; no more than enoughMixed are counted
+	zero           bool    // a number with a point ends in 0: a program that leaves out the decimals of 716 would write 1.3, not 1.300
+	whole          [3]byte // the first without a point, and zeros behind it: there is one for each of very many columns
+	differ         bool    // some other one is not the same: 1 may be a limit that others are below
+	other          bool    // some number has another form
 }
 
 // enoughMixed are the cells of each form from which a column is asked about, and one where a number ends in 0.
@@ -16,7 +16,7 @@ const enoughMixed = 3
 
 // may reports whether the numbers so far have two readings.
 func (m *mixed) may() bool {
-	least := enoughMixed
+	least := uint8(enoughMixed)
 	if m.zero {
 		least = 1
 	}
@@ -33,13 +33,15 @@ func (m *mixed) see(core []byte, exponent bool) {
 		if core[0] == '0' {
 			break // has the same digits in both
 		}
-		if m.wholes++; m.wholes == 1 {
-			m.whole = string(core)
-		} else if !m.differ {
-			m.differ = m.whole != string(core)
+		var whole [3]byte
+		copy(whole[:], core)
+		if m.wholes == 0 {
+			m.whole = whole
 		}
+		m.differ = m.differ || whole != m.whole
+		m.wholes = min(m.wholes+1, enoughMixed)
 	case n >= 5 && n <= 7 && core[n-4] == '.' && digits(core[:n-4]) && digits(core[n-3:]):
-		m.groups++
+		m.groups = min(m.groups+1, enoughMixed)
 		m.zero = m.zero || core[n-1] == '0'
 	default:
 		m.other = true

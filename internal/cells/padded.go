@@ -3,7 +3,7 @@ package cells
 // Padded tells whether the whole numbers of a column have leading zeros and all the same number of digits, as postcodes have. It looks at the
 // form of texts alone, and at those of most columns once or twice.
 type Padded struct {
-	width       int
+	width       int32
 	zero, other bool
 }
 
@@ -11,10 +11,10 @@ type Padded struct {
 func (p *Padded) See(text []byte) {
 	switch {
 	case p.other:
-	case len(text) < 2 || p.width > 0 && len(text) != p.width || !digits(text):
+	case len(text) < 2 || p.width > 0 && int32(len(text)) != p.width || !digits(text):
 		p.other = true
 	default:
-		p.width, p.zero = len(text), p.zero || text[0] == '0'
+		p.width, p.zero = int32(len(text)), p.zero || text[0] == '0'
 	}
 }
 
