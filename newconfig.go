@@ -53,7 +53,7 @@ func tableConfig(table data.CSV, look *data.Look, of noiseKind) presets.Table {
 		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
 		StandsFor: standsFor(look), Empty: listed(look.Empty), Numbered: listed(look.Numbered), Unlike: listed(look.Unlike), Units: listed(look.Units),
 		Decimal: scalar(look.Numbers.Decimal), Thousands: scalar(look.Numbers.Thousands), Strip: scalar(cmp.Or(table.Units, look.Numbers.Units)), Written: phrases(look.Written),
-		Differ: list(look.Differ), Inexact: list(look.Inexact), Dates: listed(look.Dates), Categories: list(table.Categories), Codes: list(look.Codes),
+		Differ: list(look.Differ), Mixed: phrases(look.Mixed), Inexact: list(look.Inexact), Dates: listed(look.Dates), Categories: list(table.Categories), Codes: list(look.Codes),
 		Alike: phrases(look.Alike), Skip: skipped(table, look),
 	}
 	if table.Decimal != "" || table.Thousands != "" { // as they are given

@@ -1,12 +1,6 @@
 package data
 
-import (
-	"bytes"
-	"strings"
-	"unicode"
-
-	"github.com/starling-smc/starling/internal/cells"
-)
+import "github.com/starling-smc/starling/internal/cells"
 
 // unlike lists the columns of words, of which nearly all are different: the categories are more than half as many as the rows that train.
 // They are hardly ever seen twice, and say little of other rows. Columns of numbers with a unit are not among them.
@@ -33,24 +27,10 @@ func (s *Schema) withUnits() (columns []string) {
 func (e *Expansion) units() bool {
 	of, most := map[[2]string]int{}, 0
 	for _, c := range e.Categories {
-		if before, after, ok := aroundNumber(c); ok {
+		if before, after, ok := cells.Around([]byte(c)); ok {
 			of[[2]string{before, after}]++
 			most = max(most, of[[2]string{before, after}])
 		}
 	}
 	return most >= 3 && 2*most > len(e.Categories)
-}
-
-// aroundNumber cuts a word into a number and the texts around it. A word with a letter or another digit before its number, as in p12 or
-// 18-24, is a name and no number.
-func aroundNumber(word string) (before, after string, ok bool) {
-	const digits = "0123456789"
-	from, to := strings.IndexAny(word, digits), strings.LastIndexAny(word, digits)+1
-	if from < 0 || strings.ContainsFunc(word[:from], unicode.IsLetter) {
-		return "", "", false
-	}
-	if _, err := cells.Number(bytes.ReplaceAll([]byte(word[from:to]), []byte(","), nil)); err != nil {
-		return "", "", false
-	}
-	return strings.TrimSpace(strings.TrimRight(word[:from], "+-.")), strings.TrimSpace(word[to:]), true
 }

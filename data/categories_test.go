@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/tables"
 )
 
@@ -23,10 +24,10 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%s: %v", words, got)
 		}
 	}
-	if before, after, ok := aroundNumber("about 12 kg"); ok {
+	if before, after, ok := cells.Around([]byte("about 12 kg")); ok {
 		t.Errorf("a letter before the number: %q, %q", before, after)
 	}
-	if before, after, ok := aroundNumber("$ -12.5 per kg"); !ok || before != "$" || after != "per kg" {
+	if before, after, ok := cells.Around([]byte("$ -12.5 per kg")); !ok || before != "$" || after != "per kg" {
 		t.Errorf("%q, %q, %v", before, after, ok)
 	}
 }

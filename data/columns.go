@@ -119,7 +119,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if features == nil {
 		none := t.Name + ": every column but the target is constant over the training rows or left out: there are no inputs"
 		if s.Differ != nil {
-			return nil, &tables.ColumnFault{Before: none + " (" + cells.Clip(s.titles(s.Differ[:1])[0]) + " holds words that all differ: to keep it, ", After: ")", Setting: "keep", Column: s.Differ[0]}
+			return nil, &tables.ColumnFault{Before: none + " (" + cells.Clip(s.titles(s.Differ[:1])[0]) + s.mixed(s.Differ[0]) + " holds words that all differ: to keep it, ", After: ")", Setting: "keep", Column: s.Differ[0]}
 		}
 		if s.Counted != nil {
 			return nil, &tables.ColumnFault{Before: none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", After: ")", Setting: "keep", Column: s.Counted[0]}
@@ -182,6 +182,12 @@ func (s *Schema) leftOut(t *Table, j int) {
 		s.Counted = append(s.Counted, name)
 	case t.Differs(j):
 		s.Differ = append(s.Differ, name)
+		if what := t.Mixed(j); what != "" {
+			if s.Mixed == nil {
+				s.Mixed = map[string]string{}
+			}
+			s.Mixed[name] = what
+		}
 	case t.Inexact(j):
 		s.Inexact = append(s.Inexact, name)
 	case t.DateIndex(j):
@@ -189,12 +195,15 @@ func (s *Schema) leftOut(t *Table, j int) {
 	}
 }
 
-// written notes how the numbers of features and target are written, and which columns that are not left out have whole numbers that a float64
+// written notes how the numbers of features and target are written, which have leading zeros, and which columns that are not left out have whole numbers that a float64
 // does not tell apart.
 func (s *Schema) written(t *Table, target int, features []int) {
 	for j := range t.Cols {
 		if n := t.Notation(j); n != nil && (j == target || slices.Contains(features, j)) {
 			s.Written = append(s.Written, Written{s.Columns[j], *n})
+		}
+		if t.Padded(j) && slices.Contains(features, j) {
+			s.Padded = append(s.Padded, s.Columns[j])
 		}
 		if t.Large(j) != "" && !t.Left(j) && !(j == target && s.Classes > 0) {
 			s.Inexact = append(s.Inexact, s.Columns[j])

@@ -36,9 +36,10 @@ type Look struct {
 	Numbers Numbers  // settings by which numbers are read as they were
 	Written []string // how the numbers of columns are written that are not plain, with their names
 	Differ  []string // columns of words that all differ, which are left out
+	Mixed   []string // those of them that hold numbers with different texts around them, with what to do
 	Inexact []string // columns of whole numbers that a float64 does not tell apart, which are left out
 	Dates   []string // columns that are an index of dates, which are left out
-	Codes   []string // columns of a few whole numbers, which may be codes
+	Codes   []string // columns of a few whole numbers, or of those with leading zeros, which may be codes
 	Alike   []string // classes that differ only in letter case or blanks, and columns of such words
 	Skipped int      // rows without a target, which are left out
 }
@@ -82,9 +83,14 @@ func LookAt(o CSV) (*Look, error) {
 		l.Spread = spreadOf(valuesOf(t, target))
 	}
 	l.Numbers, l.Written, l.Differ, l.Inexact, l.Dates, l.Skipped = s.numbers(), s.ways(), s.Differ, s.inexact(true), s.Dates, t.Skipped
+	for _, name := range s.Differ {
+		if what := s.mixed(name); what != "" {
+			l.Mixed = append(l.Mixed, s.titles([]string{name})[0]+what)
+		}
+	}
 	l.Alike = append(alike(s.Names), s.alikeWords()...)
 	for j, name := range s.Columns {
-		if n := t.Profile().Columns[j].Amounts(); j != target && n > 2 && n <= mostCodes && s.input(name) {
+		if n := t.Profile().Columns[j].Amounts(); j != target && (n > 2 && n <= mostCodes && s.input(name) || slices.Contains(s.Padded, name)) {
 			l.Codes = append(l.Codes, name)
 		}
 	}
@@ -169,6 +175,8 @@ func learnableClasses(t *Table, j int, s *Schema) error {
 			t.Name, t.Title(j), cells.Quote([]byte(t.Words(j)[word])))
 	case s.Classes == 1:
 		return fmt.Errorf("%s: %s: the target has one class only, %s, in all %d rows: there is nothing to learn", t.Name, t.Title(j), s.Names[0], t.Rows())
+	case t.Mixed(j) != "" && (s.Classes == t.Rows() || s.Classes > tables.MostFew):
+		return fmt.Errorf("%s: %s: the target holds %s", t.Name, t.Title(j), t.Mixed(j))
 	case s.Classes == t.Rows():
 		return fmt.Errorf("%s: %s: no two rows have the same class: there is nothing to learn", t.Name, t.Title(j))
 	case s.Classes > tables.MostFew && t.Rows() < tables.FewestOf*s.Classes:

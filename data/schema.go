@@ -27,7 +27,9 @@ type Schema struct {
 	LeftOut   []string          `json:"left_out,omitempty"` // columns that the config drops, and Counted: they may hold any text
 	Counted   []string          `json:"counted,omitempty"`  // columns that are left out because they count the rows
 	Differ    []string          `json:"differ,omitempty"`   // those that are because they hold words that all differ; before, they were Counted
+	Mixed     map[string]string `json:"mixed,omitempty"`    // what those of Differ hold that are numbers with different texts around them, and what to do
 	Inexact   []string          `json:"inexact,omitempty"`  // columns of whole numbers that a float64 does not tell apart; they are left out unless they are kept
+	Padded    []string          `json:"padded,omitempty"`   // inputs of whole numbers that had leading zeros and are all of one width, as codes are
 	Dates     []string          `json:"dates,omitempty"`    // those that are left out because they are an index of dates
 
 	// Written says how the numbers of columns are written that are not plain decimal numbers.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/config"
@@ -69,13 +68,33 @@ func (s *Schema) inexact(left bool) (columns []string) {
 	return columns
 }
 
+// differing names the columns of words that all differ, with what they hold if it is numbers.
+func (s *Schema) differing() []string {
+	titles := s.titles(s.Differ)
+	for i, name := range s.Differ {
+		titles[i] += s.mixed(name)
+	}
+	return titles
+}
+
+// mixed says in parentheses what a column of words that all differ holds if it is numbers, and what to do; else it is empty.
+func (s *Schema) mixed(column string) string {
+	if what := s.Mixed[column]; what != "" {
+		return " (" + what + ")"
+	}
+	return ""
+}
+
 // writtenFindings are findings about how numbers are written, and about columns that were left out because they tell rows apart alone.
 func (s *Schema) writtenFindings() (found []finding.Finding) {
 	if len(s.Written) > 0 {
 		found = append(found, finding.Of(finding.WrittenNumbers{Columns: finding.FirstOf(s.ways()), Settings: s.numbers().String()}))
 	}
+	if len(s.Padded) > 0 {
+		found = append(found, finding.Of(finding.PaddedNumbers{Columns: finding.List(s.titles(s.Padded)), Categories: scalars(s.Padded)}))
+	}
 	if len(s.Differ) > 0 {
-		found = append(found, finding.Of(finding.DifferingWords{Columns: finding.List(s.titles(s.Differ)), Keep: scalars(s.Differ)}))
+		found = append(found, finding.Of(finding.DifferingWords{Columns: finding.List(s.differing()), Keep: scalars(s.Differ)}))
 	}
 	if names := s.inexact(true); names != nil {
 		found = append(found, finding.Of(finding.InexactNumbers{Columns: finding.List(s.titles(names)), Keep: scalars(names)}))
@@ -127,8 +146,5 @@ func alike(words []string) (names []string) {
 // folded is a word without what people do not mean by it: its letter case, blanks of all kinds around and more than one within it, and how its
 // accents are written.
 func folded(word string) string {
-	blank := func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.Is(unicode.Zs, r) || r == '\u200b' || r == '\ufeff'
-	}
-	return strings.ToLower(tables.Composed(strings.Join(strings.FieldsFunc(word, blank), " ")))
+	return strings.ToLower(tables.Composed(strings.Join(strings.FieldsFunc(word, cells.IsBlank), " ")))
 }

@@ -27,6 +27,7 @@ type Table struct {
 	Decimal, Thousands, Strip string // settings by which numbers are read as they were; empty: none
 	Written                   string // how numbers are written that are not plain, as a sentence lists it; empty: all are
 	Differ, Inexact           string // columns that are left out, as lists of YAML: words that all differ, and inexact whole numbers
+	Mixed                     string // what columns of Differ hold that are numbers, and what to do, as a sentence lists it
 	Dates                     string // an index of dates that is left out, as a sentence lists columns
 	Categories, Codes         string // columns of codes, and those that may be, as lists of YAML
 	Alike                     string // classes, and columns of words, that differ only in letter case or blanks, as a sentence lists them

@@ -225,8 +225,13 @@ func showTable(w io.Writer, s *formats.TableSummary) {
 			what = "counts the rows"
 		case c.Differs:
 			what = "words that all differ"
+			if c.Mixed != "" {
+				what += " (" + c.Mixed + ")"
+			}
 		case c.Inexact:
 			what = "whole numbers above 2⁵³, which are not exact"
+		case c.Mixed != "":
+			named = append(named, columnName(s, j)+":", c.Mixed)
 		case c.Written != "":
 			named = append(named, columnName(s, j)+":", "numbers with "+c.Written)
 		}

@@ -12,12 +12,23 @@ import (
 
 func decode(b []byte) (rune, int) { return utf8.DecodeRune(b) }
 
-// isBlank reports whether a character is a blank of any kind: also those that do not break a line, that are thin, or that have no width.
-func isBlank(r rune) bool {
-	return unicode.IsSpace(r) || unicode.Is(unicode.Zs, r) || r == '\u200b' || r == '\u2060' || r == '\ufeff'
+// IsBlank reports whether a character is a blank of any kind: also those that do not break a line, that are thin, or that are not seen, such
+// as marks of the direction of writing.
+func IsBlank(r rune) bool {
+	return unicode.IsSpace(r) || r >= utf8.RuneSelf && (unicode.Is(unicode.Zs, r) || unicode.Is(unicode.Cf, r))
 }
 
-func trimBlanks(b []byte) []byte { return bytes.TrimFunc(b, isBlank) }
+func trimBlanks(b []byte) []byte { return bytes.TrimFunc(b, IsBlank) }
+
+// unquoted is a text without single quotes around it.
+func unquoted(b []byte) []byte {
+	first, size := decode(b)
+	last, end := utf8.DecodeLastRune(b)
+	if len(b) > size+end && isApostrophe(first) && isApostrophe(last) {
+		return trimBlanks(b[size : len(b)-end])
+	}
+	return b
+}
 
 // isMinus reports whether a character is a minus, a hyphen that stands for one, or a dash that a program wrote in its place.
 func isMinus(r rune) bool {
@@ -88,10 +99,10 @@ func isUnit(b []byte) bool {
 	return true
 }
 
-// odd reads a number that is written with other characters than plain ones but needs no decision: with blanks of all kinds around it, a
-// minus that is no hyphen, or an exponent of Fortran's, as in 1.5D+03.
+// odd reads a number that is written with other characters than plain ones but needs no decision: with blanks of all kinds or single quotes around it, a
+// minus that is no hyphen, or an exponent of Fortran's, as in 1.5D+03. That has a sign or two digits: 1.0d0 may be a code.
 func odd(b []byte) (float64, error) {
-	if t := trimBlanks(b); len(t) < len(b) {
+	if t := unquoted(trimBlanks(b)); len(t) < len(b) {
 		return Number(t)
 	}
 	t := b
@@ -99,7 +110,7 @@ func odd(b []byte) (float64, error) {
 		t = append([]byte{'-'}, t[size:]...)
 	}
 	k := bytes.IndexAny(t, "eEdD")
-	if k > 0 && (t[k]|0x20 == 'e' || bytes.IndexByte(t[:k], '.') >= 0) {
+	if k > 0 && (t[k]|0x20 == 'e' || bytes.IndexByte(t[:k], '.') >= 0 && len(t) > k+2) {
 		rest := t[k+1:]
 		t = append(bytes.Clone(t[:k]), 'e')
 		if r, size := decode(rest); size > 1 && isMinus(r) {
@@ -132,6 +143,6 @@ func OtherDigits(b []byte) bool {
 	if !found {
 		return false
 	}
-	_, err := Number([]byte(strings.NewReplacer("٫", ".", "٬", "").Replace(string(plain)))) // the decimal mark and the thousands of Arabic
+	_, err := Number([]byte(strings.NewReplacer("٫", ".", "．", ".", "٬", "", "－", "-").Replace(string(plain)))) // marks of Arabic, and wide ones
 	return err == nil
 }

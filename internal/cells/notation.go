@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // Notation says how the numbers of a column are written, where they are not plain decimal numbers. The zero value is that of plain ones.
@@ -15,6 +17,9 @@ type Notation struct {
 	Before    string `json:"before,omitempty"`    // the text before each number, such as $
 	After     string `json:"after,omitempty"`     // the text behind each number, such as % or cm
 	Books     bool   `json:"books,omitempty"`     // some numbers are in parentheses, or have their minus behind them
+	Turned    int    `json:"turned,omitempty"`    // the numbers of the table that are negative for that
+	Dash      bool   `json:"dash,omitempty"`      // some have a dash in the place of decimals that are 0, as 174.- or 4036,--
+	Fortran   bool   `json:"fortran,omitempty"`   // some have an exponent of Fortran's, as 1.5D+03
 }
 
 // Marks are the values that Notation.Decimal and Notation.Thousands may have.
@@ -30,6 +35,9 @@ func (n *Notation) Check() error {
 	}
 	if !known(n.Decimal, DecimalMarks) || !known(n.Thousands, ThousandsMarks) || n.Thousands == n.decimal() {
 		return fmt.Errorf("numbers with the decimal mark %q and %q between thousands", n.Decimal, n.Thousands)
+	}
+	if n.Turned < 0 {
+		return fmt.Errorf("%d numbers in parentheses", n.Turned)
 	}
 	return nil
 }
@@ -50,7 +58,7 @@ func (n *Notation) Number(b []byte) (float64, error) {
 	}
 	var room [48]byte
 	w, ok := cut(b, room[:])
-	if !ok || string(w.before) != n.Before || string(w.after) != n.After {
+	if !ok || string(w.before) != n.Before || !sameUnit(string(w.after), n.After) {
 		return 0, ErrText
 	}
 	f := form{decimal: n.decimal()[0]}
@@ -85,8 +93,18 @@ func (n *Notation) String() string {
 	if n.After != "" {
 		parts = append(parts, n.After+" behind them")
 	}
+	if n.Dash {
+		parts = append(parts, "a dash in the place of decimals that are 0")
+	}
+	if n.Fortran {
+		parts = append(parts, "exponents of Fortran's, as in 1.5D+03")
+	}
 	if n.Books {
-		parts = append(parts, "parentheses or a minus behind negative ones")
+		text := "parentheses or a minus behind negative ones"
+		if n.Turned > 0 {
+			text += fmt.Sprintf(" (%s)", numeral.Count(n.Turned))
+		}
+		parts = append(parts, text)
 	}
 	if len(parts) > 1 {
 		return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
@@ -109,6 +127,8 @@ const (
 type written struct {
 	negative      bool
 	books         bool   // in parentheses, or with the minus behind it
+	behind        bool   // with the minus behind it
+	dash          bool   // with a dash in the place of its decimals
 	before, after []byte // the texts around it
 	core          []byte // digits and marks: . , ' and " " for blanks of all kinds
 	exponent      []byte // a sign and digits; empty: none
@@ -120,7 +140,7 @@ const longestBefore = 16
 // cut cuts a cell into a number and the texts around it; ok reports whether it looks like one in some form. The core is in
 // room, as long as it fits.
 func cut(b, room []byte) (w written, ok bool) {
-	b = trimBlanks(b)
+	b = unquoted(trimBlanks(b))
 	signs, open := 0, false
 	var before []byte
 	for len(b) > 0 && !startsNumber(b) { // what stands before the number
@@ -131,7 +151,7 @@ func cut(b, room []byte) (w written, ok bool) {
 			w.negative = r != '+'
 		case r == '(' && !open:
 			open, w.books = true, true
-		case isBlank(r) && len(before) == 0:
+		case IsBlank(r) && len(before) == 0:
 		default:
 			if before = append(before, b[:size]...); len(before) > longestBefore {
 				return w, false
@@ -147,6 +167,12 @@ func cut(b, room []byte) (w written, ok bool) {
 	w.core = core
 	w.exponent, rest = takeExponent(core, rest)
 	rest = trimBlanks(rest)
+	if last := core[len(core)-1]; (last == '.' || last == ',') && len(w.exponent) == 0 {
+		k := len(rest)
+		rest = takeDash(rest)
+		w.dash = len(rest) < k
+		rest = trimBlanks(rest)
+	}
 	if open {
 		k := bytes.IndexByte(rest, ')')
 		if k < 0 || signs > 0 {
@@ -154,7 +180,7 @@ func cut(b, room []byte) (w written, ok bool) {
 		}
 		rest, w.negative = trimBlanks(append(bytes.Clone(rest[:k]), rest[k+1:]...)), true
 	} else if r, size := decode(rest); isMinus(r) && signs == 0 && len(rest) == size {
-		rest, w.negative, w.books = nil, true, true
+		rest, w.negative, w.books, w.behind = nil, true, true, true
 	}
 	w.after = rest
 	return w, signs <= 1 && isBefore(w.before) && isUnit(w.after)
@@ -176,7 +202,7 @@ func takeCore(b, core []byte) (_, rest []byte) {
 		case r == '.' || r == ',':
 		case isApostrophe(r) && len(b) > size && isDigit(b[size]):
 			r = '\''
-		case isBlank(r) && len(b) > size && isDigit(b[size]):
+		case IsBlank(r) && len(b) > size && isDigit(b[size]):
 			r = ' '
 		default:
 			return core, b
@@ -186,7 +212,17 @@ func takeCore(b, core []byte) (_, rest []byte) {
 	return core, b
 }
 
-// takeExponent takes an exponent: e, or d as Fortran has it behind a mantissa with a decimal mark.
+// takeDash takes the dash, or two of them, behind a decimal mark, which stand for no cents.
+func takeDash(b []byte) (rest []byte) {
+	for range 2 {
+		if r, size := decode(b); isMinus(r) || r == '\u2014' {
+			b = b[size:]
+		}
+	}
+	return b
+}
+
+// takeExponent takes an exponent: e, or d as Fortran has it behind a mantissa with a decimal mark, and with a sign or two digits.
 func takeExponent(core, b []byte) (exponent, rest []byte) {
 	if len(b) < 2 || b[0]|0x20 != 'e' && (b[0]|0x20 != 'd' || !bytes.ContainsAny(core, ".,")) {
 		return nil, b
@@ -201,10 +237,16 @@ func takeExponent(core, b []byte) (exponent, rest []byte) {
 	for k < len(b) && isDigit(b[k]) {
 		k++
 	}
-	if k == from {
+	if k == from || b[0]|0x20 == 'd' && k < 3 {
 		return nil, b
 	}
 	return append(exponent, b[from:k]...), b[k:]
+}
+
+// Fortran reports whether a number has an exponent of Fortran's, as 1.5D+03: a sign and one digit, or two or three digits behind the D.
+func Fortran(number []byte) bool {
+	n := len(number)
+	return n >= 5 && (number[n-3]|0x20 == 'd' || number[n-4]|0x20 == 'd' || number[n-5]|0x20 == 'd')
 }
 
 // cutAt cuts a text at the first of a byte.

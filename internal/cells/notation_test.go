@@ -11,14 +11,14 @@ import (
 // TestPlainWithoutADecision: blanks of all kinds, other minus signs and Fortran's exponents are read as plain numbers.
 func TestPlainWithoutADecision(t *testing.T) {
 	for text, want := range map[string]float64{
-		"\u00a01.5": 1.5, "1.5\u202f": 1.5, "\u2009-2\u3000": -2, "\ufeff7": 7, "\u22123.5": -3.5, "\u20133": -3, "1.5D+03": 1500, "5.410d+01": 54.1, "-1.D-2": -0.01, ".5D0": 0.5,
-		"1e\u22123": 1e-3, "+5": 5, ".5": 0.5, "5.": 5, "1e3": 1000, "\u00a0\u00a0": math.NaN(), "\u00a0nan": math.NaN(),
+		"\u00a01.5": 1.5, "1.5\u202f": 1.5, "\u2009-2\u3000": -2, "\ufeff7": 7, "\u22123.5": -3.5, "\u20133": -3, "1.5D+03": 1500, "5.410d+01": 54.1, "-1.D-2": -0.01, ".5D00": 0.5,
+		"\u200e4.5\u200f": 4.5, "\u00ad8": 8, "'2.5'": 2.5, "\u2018-6\u2019": -6, "1e\u22123": 1e-3, "+5": 5, ".5": 0.5, "5.": 5, "1e3": 1000, "\u00a0\u00a0": math.NaN(), "\u00a0nan": math.NaN(),
 	} {
 		if v, err := Number([]byte(text)); err != nil || !(v == want || v != v && want != want) {
 			t.Errorf("%q: %v, %v, want %v", text, v, err, want)
 		}
 	}
-	for _, text := range []string{"12D3", "1.D", "D3", "1.5DD3", "a.ddd", "\u2212", "\u2212\u22121", "1 2", "٣", "1,5"} {
+	for _, text := range []string{"12D3", "1.D", "3.0d1", "7.5D4", "12D+03", "D3", "1.5DD3", "a.ddd", "\u2212", "\u2212\u22121", "1 2", "٣", "1,5"} {
 		if v, err := Number([]byte(text)); err != ErrText {
 			t.Errorf("%q: %v, %v, want that it is no number", text, v, err)
 		}
@@ -61,17 +61,52 @@ func TestDetector(t *testing.T) {
 		{"CHF 1'200.50|CHF 3|CHF 4", Told{}, Written, Notation{Thousands: "'", Before: "CHF"}, 1200.5},
 		{"12 %|13%|14,5%", Told{}, Written, Notation{Decimal: ",", After: "%"}, 12},
 		{"155.857 cm|175.276 cm|173.094 cm", Told{}, Written, Notation{After: "cm"}, 155.857},
+		{"61 kg|58 Kg|55 KG", Told{}, Written, Notation{After: "kg"}, 61},
+		{"'27,5'|'3'|'4,25'", Told{}, Written, Notation{Decimal: ","}, 27.5},
+		{"\u200e12,5\u200e|\u00ad3|4", Told{}, Written, Notation{Decimal: ","}, 12.5},
+		{"3 790.5|41|1 200.25", Told{}, Written, Notation{Thousands: " "}, 3790.5},
 		{"5 m2|6 m2|7 m2", Told{}, Written, Notation{After: "m2"}, 5},
-		{"(1,234)|500|(7)|1,000,000", Told{}, Written, Notation{Thousands: ",", Books: true}, -1234},
-		{"$(1,234.50)|$3.00|-$4.25", Told{}, Written, Notation{Thousands: ",", Before: "$", Books: true}, -1234.5},
-		{"12-|3|4,5-", Told{}, Written, Notation{Decimal: ",", Books: true}, -12},
+		{"(1,234)|500|(7)|1,000,000", Told{}, Written, Notation{Thousands: ",", Books: true, Turned: 2}, -1234},
+		{"$(1,234.50)|$3.00|-$4.25", Told{}, Written, Notation{Thousands: ",", Before: "$", Books: true, Turned: 1}, -1234.5},
+		{"12-|3|4,5-", Told{}, Written, Notation{Decimal: ",", Books: true, Turned: 2}, -12},
 		{"1,5E+03|2,5", Told{}, Written, Notation{Decimal: ","}, 1500},
-		{"1,5D+03|2,5", Told{}, Written, Notation{Decimal: ","}, 1500},
+		{"1,5D+03|2,5", Told{}, Written, Notation{Decimal: ",", Fortran: true}, 1500},
+		{"1.5D+03|2.5", Told{}, Written, Notation{Fortran: true}, 1500},
+		{"1.5d0|2.3d1|9.4d3", Told{}, Texts, Notation{}, 0}, // codes
+
+		{"283.-|91.50|7.-", Told{}, Written, Notation{Dash: true}, 283},
+		{"2917,-|12,\u2013|9,--", Told{}, Written, Notation{Decimal: ",", Dash: true}, 2917},
+		{"1'283.\u2014|2.-|3.5", Told{}, Written, Notation{Thousands: "'", Dash: true}, 1283},
+		{"281,- €|19,- €|7,50 €", Told{}, Written, Notation{Decimal: ",", After: "€", Dash: true}, 281},
+		{"-5,-|3,5", Told{}, Written, Notation{Decimal: ",", Dash: true}, -5},
+		{"5,-|(3,5)|2", Told{}, Written, Notation{Decimal: ",", Books: true, Turned: 1, Dash: true}, 5},
+		{"281,-|19-|7,50", Told{}, Texts, Notation{}, 0}, // 19 without cents, or negative
+		{"2810-|19|7", Told{}, Texts, Notation{}, 0},
+		{"2810-|19|7", Told{Strip: true}, Written, Notation{Books: true, Turned: 1}, -2810},
+		{"2810-|19-|7-|4|3", Told{}, Written, Notation{Books: true, Turned: 3}, -2810},
+		{"2810-|19.25-|7", Told{}, Written, Notation{Books: true, Turned: 2}, -2810},
+
+		// settings that do not fit the column
+		{"€ 1.748,50|€ 2,5|€ 3", Told{Thousands: ","}, Written, Notation{Decimal: ",", Thousands: ".", Before: "€"}, 1748.5},
+		{"7,25|3,5", Told{Decimal: "."}, Written, Notation{Decimal: ","}, 7.25},
+		{"1,005|500", Told{Decimal: ".", Thousands: "'"}, Written, Notation{Thousands: ","}, 1005},
 		{"\u22121,5|2,5", Told{}, Written, Notation{Decimal: ","}, -1.5},
 
 		{"1,005|500|2,000", Told{}, Ambiguous, Notation{Decimal: ","}, 1.005},
 		{"1,005 €|500 €|2,000 €", Told{}, Ambiguous, Notation{Decimal: ",", After: "€"}, 1.005},
 		{"€ 1.005|€ 2.500|€ 500", Told{}, Ambiguous, Notation{Before: "€"}, 1.005},
+		{"1.300|4.862|716|9", Told{}, Ambiguous, Notation{}, 1.3},
+		{"12.345|-4.861|7.333|16|9|-540", Told{}, Ambiguous, Notation{}, 12.345},
+		{"1.300|716", Told{Thousands: "."}, Written, Notation{Decimal: ",", Thousands: "."}, 1300},
+		{"1.300|716", Told{Decimal: "."}, Plain, Notation{}, 1.3},
+		{"1.234|2.861|2.100", Told{}, Plain, Notation{}, 1.234},             // all with a point
+		{"1.234|2.861|7|8|9", Told{}, Plain, Notation{}, 1.234},             // two with a point, none of which ends in 0
+		{"1.234|2.861|3.222|7|8|9|0.571", Told{}, Plain, Notation{}, 1.234}, // a 0 before a point
+		{"1.300|2.861|3.222|7|8|9|1.5", Told{}, Plain, Notation{}, 1.3},
+		{"1.300|2.861|3.222|7|8|9|1500", Told{}, Plain, Notation{}, 1.3},
+		{"1.300|2.861|3.222|7|8|9|1e2", Told{}, Plain, Notation{}, 1.3},
+		{"1.234|2.861|3.222|8|8|8", Told{}, Plain, Notation{}, 1.234},
+		{"1.300|2.860|0|0", Told{}, Plain, Notation{}, 1.3},
 		{"1,005|500", Told{Decimal: ","}, Written, Notation{Decimal: ","}, 1.005},
 		{"1,005|500", Told{Decimal: "."}, Written, Notation{Thousands: ","}, 1005},
 		{"1,005|500", Told{Thousands: ","}, Written, Notation{Thousands: ","}, 1005},
@@ -226,9 +261,39 @@ func TestAmbiguousIsNeverRead(t *testing.T) {
 	}
 }
 
+// TestTextsAroundNumbers: numbers with different texts around them are told from words.
+func TestTextsAroundNumbers(t *testing.T) {
+	for cells, want := range map[string]string{
+		"61 kg|148 lb|55 kg|131 lb":        "numbers in kg and lb: bring them to one unit",
+		"€7.50|$3|$4.25|€8":                "numbers in € and $: bring them to one unit",
+		"8 USD|9 EUR|7 USD|6 EUR":          "numbers in USD and EUR: bring them to one unit",
+		"5 km|6 m|7 mi|8 km|9 m|3 mi":      "numbers in km, m and mi: bring them to one unit",
+		"5 km|6|7 km|8":                    "numbers with and without km: write all in one way",
+		"~812|~77|~9":                      "numbers with ~: write the numbers alone",
+		"<5|6|7|<8":                        "numbers with <: write the numbers alone",
+		"1_463|2_811|912":                  "numbers with _: write the numbers alone",
+		"5 mW|6 MW|7 mW|8 MW":              "numbers in mW and MW: bring them to one unit",
+		"12a|13b|14a|15b":                  "",
+		"12 Main St|13 Elm St|7 Oak Av":    "",
+		"5 kg|6 lb|7 kg":                   "", // one of pounds: a slip
+		"p1|p2|p3":                         "",
+		"18-24|25-34|35-44":                "",
+		"a|b|c|d|5 kg|6 lb|7 kg|8 lb":      "",
+		"1 Jan 2015|2 Jan 2015|3 Jan 2015": "",
+	} {
+		d := NewDetector(Told{})
+		for _, c := range strings.Split(cells, "|") {
+			d.See([]byte(c))
+		}
+		if v, _, _, _ := d.Verdict(); v != Texts || d.Around() != want {
+			t.Errorf("%s: %v, %q, want %q", cells, v, d.Around(), want)
+		}
+	}
+}
+
 // TestOtherDigits: digits of other scripts are told from words.
 func TestOtherDigits(t *testing.T) {
-	for text, want := range map[string]bool{"٣": true, "١٢٫٥": true, "１２": true, "४२": true, "𝟗": true, "a٣": false, "x": false, "12": false, "": false} {
+	for text, want := range map[string]bool{"٣": true, "١٢٫٥": true, "１２": true, "３．７": true, "－４": true, "४२": true, "𝟗": true, "a٣": false, "x": false, "12": false, "": false} {
 		if OtherDigits([]byte(text)) != want {
 			t.Errorf("%q: %v", text, !want)
 		}

@@ -101,6 +101,7 @@ func all() (fs []Finding) {
 		IntervalsWide{Coverage{0.9815, 1200, 1000, true, "given"}}, IntervalsWide{Coverage{0.9815, 1200, 1000, true, "learned"}},
 		IntervalsWide{Coverage{0.9815, 1200, 1000, true, "predicted"}},
 		SingleAncestor{1, 1}, SingleAncestor{3, 3}, SingleAncestor{1, 3},
+		PaddedNumbers{list("zip"), "[zip]"}, PaddedNumbers{list("zip", "shop"), "[zip, shop]"},
 		WrittenNumbers{list("income with a decimal comma"), `data.csv: {decimal: ","}`}, WrittenNumbers{list("a with % behind them", "b with a decimal comma"), ""},
 		DifferingWords{list("vin"), "[vin]"}, DifferingWords{list("vin", "email"), "[vin, email]"}, InexactNumbers{list("id"), "[id]"}, InexactNumbers{list("id", "key"), "[id, key]"},
 		RoundedNumbers{list("id")}, RoundedNumbers{list("id", "key")}, DateIndex{list("__index_level_0__")}, DateIndex{list("a", "b")},

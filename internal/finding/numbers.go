@@ -13,6 +13,17 @@ func (f WrittenNumbers) words() words {
 	return words{look: note | ofData, says: say("numbers are read as they are written: %s%s", columns(f.Columns), either(f.Settings == "", "", " ("+f.Settings+")"))}
 }
 
+// PaddedNumbers names the columns of a table whose whole numbers have leading zeros and one width.
+type PaddedNumbers struct {
+	Columns    Some
+	Categories string
+}
+
+func (f PaddedNumbers) words() words {
+	return words{look: note | ofData, says: say("%s whole numbers with leading zeros, which are lost: if they are codes, such as postcodes, take data.csv.categories: %s",
+		columns(f.Columns)+f.Columns.plural(" has", " have"), f.Categories)}
+}
+
 // DifferingWords names the columns of a table that were left out because they hold words that all differ.
 type DifferingWords struct {
 	Columns Some

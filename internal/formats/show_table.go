@@ -27,6 +27,7 @@ type ColumnSummary struct {
 	LeftOut bool   // its cells were not looked at, or hold more words than can be categories, all different
 	Counts  bool   // it counts the rows, so that fit leaves it out unless it is kept; told of tables that may hold words alone
 	Differs bool   // likewise: it holds words that all differ
+	Mixed   string // what words are that are numbers with different texts around them, and what to do; empty: they are none
 	Inexact bool   // likewise: it holds whole numbers that a float64 does not tell apart
 	Written string // how its numbers are written; empty: they are plain
 	Summary
@@ -81,6 +82,7 @@ func (s *TableSummary) describe(t *tables.Table, p *tables.Profile) {
 		if n := t.Notation(j); n != nil {
 			c.Written = n.String()
 		}
+		c.Mixed = t.Mixed(j)
 		if t.Header != nil {
 			c.Name = t.Header[j]
 		}

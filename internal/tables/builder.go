@@ -45,6 +45,7 @@ type tableBuilder struct {
 	written []*cells.Notation // of each column; nil: all numbers are plain
 
 	survey *survey // of how numbers are written; nil: it is not to be found out
+	forms  []forms // of each column of plain numbers; nil: they are not looked at
 }
 
 // makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
@@ -119,6 +120,22 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	return nil
 }
 
+// end ends the text. Its error says that the numbers of a column which was read as plain ones may be written otherwise, and that nobody has looked.
+func (b *tableBuilder) end() error {
+	for j := range b.forms {
+		if b.words[j] != nil || b.t.Left(j) {
+			continue
+		}
+		if b.forms[j].mixed.May() && !b.survey.done(j) {
+			return &unsurveyed{b.t, j}
+		}
+		if b.forms[j].padded.Are() {
+			b.t.padded = append(b.t.padded, j)
+		}
+	}
+	return nil
+}
+
 // few rows may take more memory than four times their text.
 const few = 2
 
@@ -139,6 +156,14 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 		if math.Abs(v) >= tellsApart {
 			b.t.sawLarge(j, c.Text)
 		}
+		if b.forms != nil && v == v {
+			if f := &b.forms[j]; !f.known {
+				f.see(c.Text)
+			}
+			if n == nil && cells.Fortran(c.Text) && !b.survey.done(j) {
+				return 0, &unsurveyed{b.t, j}
+			}
+		}
 		return v, nil
 	}
 	switch {
@@ -148,6 +173,7 @@ func (b *tableBuilder) number(j int, c cells.Cell) (v float64, err error) {
 		return math.NaN(), nil
 	case b.survey != nil && len(c.Text) <= longestNumber && !b.survey.done(j):
 		return 0, &unsurveyed{b.t, j}
+	case n != nil && standsForMissing(string(c.Text)): // no word
 	case j == b.target && n == nil:
 		return 0, errNames
 	case err != cells.ErrText:
@@ -217,6 +243,9 @@ func (b *tableBuilder) begin(o CSV) {
 		}
 	}
 	t.nameWords(b.dictionary)
+	if b.survey != nil {
+		b.forms = make([]forms, t.Cols)
+	}
 	for j, n := range t.Written {
 		if b.written == nil {
 			b.written = make([]*cells.Notation, t.Cols)

@@ -68,7 +68,7 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 func newFile(name string, raw io.ReaderAt, size int, o CSV) *File {
 	f := &File{tableText: tableText{name: name, raw: raw, size: size}, o: o, window: cells.Window, limit: cells.MaxRecord, bytes: math.MaxInt / 2}
 	if o.run == nil && o.learns() {
-		f.survey = &survey{told: o.told(), sure: map[int]bool{}, found: map[int]*cells.Notation{}}
+		f.survey = &survey{told: o.told(), sure: map[int]bool{}, found: map[int]*cells.Notation{}, mixed: map[int]string{}}
 	}
 	return f
 }
@@ -218,7 +218,7 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 		if b.survey.taken == 0 && (f.o.Decimal == "," || f.o.Thousands != "") { // also plain numbers may be meant otherwise
 			return &unsurveyed{b.t, -1}
 		}
-		b.t.Written = b.survey.found
+		b.t.Written, b.t.mixed = b.survey.found, b.survey.mixed
 	}
 	b.begin(f.o)
 	b.rows = max(1, min(b.rows, b.values/b.t.Cols))
@@ -263,6 +263,9 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 			return err
 		}
 		f.looked()
+	}
+	if err := b.end(); err != nil {
+		return err
 	}
 	if b.done && b.t.Rows() == 0 {
 		return nil

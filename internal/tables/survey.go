@@ -15,6 +15,7 @@ type survey struct {
 	sure  map[int]bool            // the columns that need no further look
 	fault error                   // of a column whose numbers cannot be read; nil: none so far
 	found map[int]*cells.Notation // of those among them that hold numbers that are not plain
+	mixed map[int]string          // what those hold that have numbers with different texts around them, and what to do
 }
 
 // done reports whether column j needs no further look.
@@ -75,7 +76,7 @@ func (s *survey) find(f *File, t *Table, j int) error {
 		f.looked()
 		for k, cell := range record {
 			d := detectors[k]
-			if d == nil || len(cell.Text) == 0 || !digit(cell.Text[0]) && isMissing(string(cell.Text)) {
+			if d == nil || len(cell.Text) == 0 || !digit(cell.Text[0]) && standsForMissing(string(cell.Text)) {
 				continue
 			}
 			d.See(cell.Text)
@@ -117,8 +118,16 @@ func (s *survey) settle(t *Table, detectors []*cells.Detector) error {
 			if n.Decimal == "," && commas < 0 {
 				commas = k
 			}
+		case cells.Texts:
+			if what := d.Around(); what != "" {
+				s.mixed[k] = what
+			}
 		case cells.Ambiguous:
-			return ambiguous(t, k, example, n, or, "")
+			because := ""
+			if whole := d.Beside(); whole != "" {
+				because = " beside whole numbers such as " + whole
+			}
+			return ambiguous(t, k, example, n, or, because)
 		}
 	}
 	if commas < 0 || s.told.Decimal != "" || s.told.Thousands != "" {

@@ -40,7 +40,9 @@ type Table struct {
 	// Written says how the numbers of columns are written that are not plain, by the places of the columns.
 	Written map[int]*cells.Notation
 
+	mixed   map[int]string // of columns of words that are numbers with different texts around them, what they are and what to do
 	large   map[int]string // of columns, the text of the first whole number from 2⁵³, which is not all in Values
+	padded  []int          // columns of whole numbers with leading zeros, all of one width
 	counts  []int          // columns that are left out because they count the rows
 	differ  []int          // those that are because they hold words that all differ
 	inexact []int          // those that are because they hold whole numbers from 2⁵³ on
@@ -199,6 +201,12 @@ func (t *Table) CountsRows(j int) bool { return slices.Contains(t.counts, j) }
 func (t *Table) Differs(j int) bool   { return slices.Contains(t.differ, j) }
 func (t *Table) Inexact(j int) bool   { return slices.Contains(t.inexact, j) }
 func (t *Table) DateIndex(j int) bool { return slices.Contains(t.dates, j) }
+
+// Mixed says what column j holds and what to do, if its words are numbers with different texts around them, as in kg and lb; else it is empty.
+func (t *Table) Mixed(j int) string { return t.mixed[j] }
+
+// Padded reports whether column j holds whole numbers with leading zeros, all of one width, which are lost in its values.
+func (t *Table) Padded(j int) bool { return slices.Contains(t.padded, j) }
 
 // Notation says how the numbers of column j are written; nil: they are plain.
 func (t *Table) Notation(j int) *cells.Notation { return t.Written[j] }

@@ -207,5 +207,10 @@ func isMissing(text string) bool {
 }
 
 // standsForMissing reports whether a text in a column of numbers may stand for a missing value. None, which Python writes, is a word
-// among words.
-func standsForMissing(text string) bool { return isMissing(text) || strings.EqualFold(text, "none") }
+// among words, and so are others.
+func standsForMissing(text string) bool {
+	return isMissing(text) || len(text) <= len("#DIV/0!") && slices.Contains(unclear, strings.ToLower(text))
+}
+
+// unclear are texts that stand for a missing value among numbers, and may be words among words, in lower case.
+var unclear = []string{"none", "nil", ".", "--", "—", "–", "<na>", `\n`, "n.a.", "#div/0!"}

@@ -66,10 +66,19 @@ func TestWordsRefuse(t *testing.T) {
 		"a,b\n1,inf\n3,red\n":           `f: line 3, column 2 (b): "red" is not a number, and line 2 has one`,
 		"a;b\n1;1,005\n":                `f: column 2 (b): "1,005" has two readings: 1.005 with data.csv.decimal: ",", and 1005 with data.csv.thousands: ",": say which`,
 		"a;b;c\n1;1.005;1,5\n":          `f: column 2 (b): "1.005" has two readings, as column 3 (c) has decimal commas: 1.005 with data.csv.decimal: ".", and 1005 with data.csv.thousands: "."`,
+		"a;b\n1;2.450\n2;916\n":         `f: column 2 (b): "2.450" has two readings beside whole numbers such as 916: 2.45 with data.csv.decimal: ".", and 2450 with data.csv.thousands: ".": say which`,
 		"a;b\n1;٣\n2;٤\n3;5\n":          `f: line 2, column 2 (b): "٣" is not a number: write its digits as 0 to 9`,
 		"a,b\n1,NA\n3,red\n4,5\n":       `f: line 3, column 2 (b): "red" is not a number, and line 4 has one`,
 		"a,b\n1,n.a.\n3,2024-01-31\n":   `f: line 3, column 2 (b): "2024-01-31" is not a number but a date`,
 		"a,b\n1,None\n3,4\n":            `f: line 2, column 2 (b): "None" is not a number (a missing value is an empty cell, nan or NA)`,
+		"a,b\n1,7.5\n3,.\n":             `f: line 3, column 2 (b): "." is not a number (a missing value is an empty cell, nan or NA)`,
+		"a;b\n1;--\n3;7,25\n3;6,5\n":    `f: line 2, column 2 (b): "--" is not a number (a missing value is an empty cell, nan or NA)`,
+		"a,b\n1,<NA>\n3,4\n":            `2 (b): "<NA>" is not a number (a missing value is an empty cell, nan or NA)`,
+		"a,b\n1,4\n3,\\N\n":             `2 (b): "\\N" is not a number (a missing value is an empty cell, nan or NA)`,
+		"a,b\n1,4\n3,n.a.\n":            `2 (b): "n.a." is not a number (a missing value is an empty cell, nan or NA)`,
+		"a,b\n1,4\n3,#DIV/0!\n":         `2 (b): "#DIV/0!" is not a number (a missing value is an empty cell, nan or NA)`,
+		"a,b\n1,4\n3,—\n":               `2 (b): "—" is not a number (a missing value is an empty cell, nan or NA)`,
+		"a,b\n1,4\n3,nil\n":             `2 (b): "nil" is not a number (a missing value is an empty cell, nan or NA)`,
 		"a,b\nNA,1\n" + ids(2000):       "f: line 1003, column 1 (a): more than 1000 different words",
 		"a,b\n1,1e400\n":                `f: line 2, column 2 (b): "1e400" is too large for a float64`,
 		"a,b\n1,\xff\n":                 `f: line 2, column 2 (b): the name is not UTF-8 text`,
@@ -103,6 +112,18 @@ func TestWordsRefuse(t *testing.T) {
 	}
 	if _, err := decode("f", []byte("a,b\n1,red\n"), CSV{}); err == nil || err.Error() != `f: line 2, column 2 (b): "red" is not a number` {
 		t.Errorf("without Words: %v", err)
+	}
+}
+
+// TestPadded: whole numbers with leading zeros are told, if they have one width.
+func TestPadded(t *testing.T) {
+	for text, want := range map[string]bool{
+		"a,b\n02917,1\n40213,2\n": true, "a,b\n02917,1\n,2\n00001,3\n": true, "a,b\n02917,1\n4021,2\n": false, "a,b\n12917,1\n40213,2\n": false, "a,b\n0.17,1\n1.23,2\n": false,
+		"a,b\n0,1\n1,2\n": false, "a,b\n02917,1\nx0213,2\n": false,
+	} {
+		if tab, err := decode("f", []byte(text), CSV{Words: true}); err == nil && tab.Padded(0) != want || err == nil && tab.Padded(1) {
+			t.Errorf("%q: %v", text, !want)
+		}
 	}
 }
 
@@ -191,5 +212,25 @@ func TestDates(t *testing.T) {
 		if got := IsDate(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+// TestSettingsFit: a setting about numbers is one about the columns that it fits; another column is read as it is written.
+func TestSettingsFit(t *testing.T) {
+	text := "a;b\n€ 2.631,25;1,874\n€ 84,5;2,005\n€ 7;316\n"
+	for _, c := range []struct {
+		o    CSV
+		want []float64
+	}{
+		{CSV{Decimal: ","}, []float64{2631.25, 1.874, 84.5, 2.005, 7, 316}},
+		{CSV{Thousands: ","}, []float64{2631.25, 1874, 84.5, 2005, 7, 316}},
+	} {
+		c.o.Words = true
+		if got, err := decode("f", []byte(text), c.o); err != nil || !slices.Equal(got.Values, c.want) {
+			t.Errorf("%+v: %v, %v, want %v", c.o, got, err, c.want)
+		}
+	}
+	if _, err := decode("f", []byte(text), CSV{Words: true}); err == nil || !strings.Contains(err.Error(), `column 2 (b): "1,874" has two readings: 1.874 with data.csv.decimal: ",", and 1874 with data.csv.thousands: ","`) {
+		t.Errorf("without a setting: %v", err)
 	}
 }
