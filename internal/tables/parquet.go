@@ -3,6 +3,7 @@ package tables
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/cells"
@@ -44,13 +45,10 @@ func OpenParquet(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 			return nil, &ColumnTypeError{name, c.Name, j + 1, c.What, c.Mend}
 		}
 	}
-	f, named := newFile(name+AsCSV, raw, size, o), true
-	f.p, f.file, f.o.Delimiter, f.o.Header = p, name, ",", &named
+	f, named := newFile(name, raw, size, o), true
+	f.p, f.o.Delimiter, f.o.Header = p, ",", &named
 	return f, nil
 }
-
-// AsCSV stands in the name of a table behind that of a Parquet file, whose lines are those of the CSV that it would be.
-const AsCSV = ", as a CSV"
 
 // uses reports whether the cells of a column are looked at.
 func (o *CSV) uses(column string) bool {
@@ -61,4 +59,13 @@ func (o *CSV) uses(column string) bool {
 		return o.run.Uses(column)
 	}
 	return !slices.Contains(o.Drop, column)
+}
+
+// plain takes the notations of a run's table from the columns of a Parquet file that hold numbers: these are not written in any way.
+func (f *File) plain(t *Table) {
+	if f.p == nil || t.Written == nil {
+		return
+	}
+	t.Written = maps.Clone(t.Written)
+	maps.DeleteFunc(t.Written, func(j int, _ *cells.Notation) bool { return f.p.Columns[j].Numbers() })
 }

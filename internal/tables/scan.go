@@ -176,6 +176,9 @@ func (f *File) cells() (*cells.Reader, error) {
 		text.Discard(3)
 	}
 	c := cells.NewReader(text, f.o.Delimiter, f.limit, min(f.window, f.bytes+1))
+	if f.p != nil {
+		c.CountRows()
+	}
 	if f.skip {
 		err = c.SkipLine()
 	}
@@ -197,7 +200,7 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 		return errors.New("line 1: the file is empty")
 	}
 	b := tableBuilder{cells: c, extent: of, dictionary: d, target: -1, key: -1, emit: emit}
-	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first)}
+	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first), typed: f.p != nil}
 	named := f.o.named(first)
 	if named {
 		b.t.Header = make([]string, len(first))
@@ -211,6 +214,7 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 	if err := b.columns(f.o); err != nil {
 		return err
 	}
+	f.plain(b.t)
 	if b.survey = f.survey; b.survey != nil {
 		if b.survey.fault != nil {
 			return b.survey.fault

@@ -146,7 +146,7 @@ func TestCSVRefuses(t *testing.T) {
 		"1,infinit\n":                      {want: `column 2: "infinit"`},
 		"1,None\n":                         {want: `column 2: "None" is not a number (a missing value is an empty cell, nan or NA)`},
 		"1,٣\n":                            {want: `column 2: "٣" is not a number: write its digits as 0 to 9`},
-		"1,\x00\n":                         {want: `column 2: "\x00"`},
+		"1,\x00\n":                         {want: "column 2: the cell has a NUL byte"},
 		"1,2 3\n":                          {want: `column 2: "2 3"`},
 		"":                                 {want: "line 1: the file is empty"},
 		"\n \n   \n":                       {want: "line 1: the file is empty"},
