@@ -52,6 +52,9 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 	if err := comment(name, head, o.Delimiter, more); err != nil {
 		return nil, err
 	}
+	if err := o.late(name, head, f.skip); err != nil {
+		return nil, err
+	}
 	switch {
 	case o.Delimiter != "":
 	case f.skip:
@@ -62,7 +65,13 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 		f.o.Delimiter = cells.GuessDelimiter(head, more)
 	}
 	f.o.labelled = o.Header == nil && labels(head, f.o.Delimiter)
-	return f, CheckDelimiter(f.o.Delimiter)
+	if err := CheckDelimiter(f.o.Delimiter); err != nil {
+		return nil, err
+	}
+	if f.skip {
+		return f, nil
+	}
+	return f, o.units(name, head, f.o.Delimiter, more)
 }
 
 func newFile(name string, raw io.ReaderAt, size int, o CSV) *File {
