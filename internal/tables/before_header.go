@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/starling-smc/starling/internal/cells"
 )
 
 // lookLines is the number of lines among which the names of the columns are looked for, and of rows below a line of units.
 const lookLines = 10
+
+// longLine is the number of bytes of a line beyond which it is not looked at, as its cells would take more memory than the text.
+const longLine = 16 << 10
 
 // late returns an error if a header comes late: the target's name is a cell of one of the next lines, and none of the first record. skipped: a
 // line was left out before head.
@@ -25,16 +29,13 @@ func (o CSV) late(name string, head []byte, skipped bool) error {
 	begin := line
 	for ; line <= lookLines+1 && len(head) > 0; line++ {
 		text, rest, _ := bytes.Cut(head, []byte("\n"))
-		if names(text, o.Delimiter, o.Target) {
-			if strings.TrimSpace(string(text)) == "" || line == begin {
+		if named(string(text[:min(len(text), longLine)]), o.Delimiter, o.Target) {
+			before := "the lines before it"
+			switch line {
+			case begin:
 				return nil
-			}
-			before := "it"
-			if line > begin+1 {
-				before = "the lines before it"
-			}
-			if line == begin+1 {
-				before = fmt.Sprintf("line %d", begin)
+			case begin + 1:
+				before = fmt.Sprint("line ", begin)
 			}
 			return fmt.Errorf("%s: line %d is no header: line %d has the column %s: remove %s", name, begin, line, cells.Quote([]byte(o.Target)), before)
 		}
@@ -43,25 +44,18 @@ func (o CSV) late(name string, head []byte, skipped bool) error {
 	return nil
 }
 
-// names reports whether a line has a cell of some text, whatever cuts it.
-func names(line []byte, delimiter, text string) bool {
-	marks := []string{",", ";", "\t", "|"}
-	if delimiter != "" {
-		marks = []string{delimiter}
+// named reports whether a line has a cell of some text. Without a delimiter any that is usual cuts the line, and blanks where there is none.
+func named(line, delimiter, text string) bool {
+	cuts := func(r rune) bool { return strings.ContainsRune(delimiter, r) }
+	switch {
+	case delimiter == "" && strings.ContainsAny(line, ",;\t|"):
+		delimiter = ",;\t|"
+	case delimiter == "" || delimiter == "whitespace":
+		cuts = unicode.IsSpace
 	}
-	for _, d := range append(marks, "whitespace") {
-		if delimiter != "" && d != delimiter {
-			continue
-		}
-		if d != "whitespace" && d != delimiter && !bytes.Contains(line, []byte(d)) && len(line) > 0 {
-			continue
-		}
-		record, ok, err := cells.NewReader(bytes.NewReader(line), d, cells.GuessBytes, cells.Window).Record()
-		if ok && err == nil && slices.ContainsFunc(record, func(c cells.Cell) bool { return Composed(string(c.Text)) == Composed(text) }) {
-			return true
-		}
-	}
-	return strings.TrimSpace(string(bytes.Trim(line, "\r"))) == text
+	return slices.ContainsFunc(strings.FieldsFunc(line, cuts), func(cell string) bool {
+		return Composed(strings.Trim(cell, "\" \r")) == Composed(text)
+	})
 }
 
 func isNumber(text string) bool {
@@ -70,7 +64,10 @@ func isNumber(text string) bool {
 }
 
 // units returns an error if the line below the header has units or types, such as kg, m or float: words above columns of numbers alone.
-func (o CSV) units(name string, head []byte, delimiter string, more bool) error {
+func (o CSV) units(name string, head []byte, delimiter string) error {
+	if line, _, _ := bytes.Cut(head, []byte("\n")); len(line) > longLine {
+		return nil
+	}
 	c := cells.NewReader(bytes.NewReader(head), delimiter, cells.GuessBytes, cells.Window)
 	first, ok, err := c.Record()
 	if !ok || err != nil || !o.named(first) {

@@ -71,7 +71,7 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 	if f.skip {
 		return f, nil
 	}
-	return f, o.units(name, head, f.o.Delimiter, more)
+	return f, o.units(name, head, f.o.Delimiter)
 }
 
 func newFile(name string, raw io.ReaderAt, size int, o CSV) *File {
