@@ -305,7 +305,10 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 		switch {
 		case t.Words(target) != nil:
 			name = t.Words(target)[int(v)]
-			labels[n], ok = number[name]
+			if labels[n], ok = number[name]; !ok && slices.IsSorted(s.Names) { // true as True, as words of inputs are
+				k := tables.Category(s.Names, name)
+				labels[n], ok = int32(k), k < len(s.Names)
+			}
 		case s.Names != nil:
 			name = strconv.FormatFloat(v, 'f', -1, 64)
 			labels[n], ok = number[name]

@@ -53,7 +53,7 @@ func all() (fs []Finding) {
 		Evidence{every}, EvidenceMerged{every}, EvidenceOptimised{every}, EvidenceUnmoved{every}, Evidence{last}, EvidenceMerged{last}, EvidenceOptimised{last}, EvidenceUnmoved{last}, Evidence{part}, EvidenceMerged{part}, EvidenceOptimised{part}, EvidenceUnmoved{part},
 		ChainsEnd{8, -1160.31, -121.94, Known(0.6), Known(0.894)}, ChainsEnd{1, -428.61, -428.61, Known(0.6312), Known(0.6312)},
 		ChainsEnd{8, -290.9, -147.3, nil, nil}, ChainsEnd{1, -428.61, -428.61, nil, nil}, Biased{"SGHMC (batches of 100 examples)", "method.mcmc.move.sghmc.step"},
-		ChainStuck{Numbered([]int{2}), 0.04, hmc, false, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, false, true},
+		ChainStuck{Numbered([]int{2}), 0.04, hmc, false, 0, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true, 0, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true, .8, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true, .9, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, false, 0, true},
 		ChainsStill{Numbered([]int{1}), 0.001, hmc, false}, ChainsStill{Numbered([]int{1, 3}), 0.001, hmc, false}, ChainsStill{Numbered([]int{1, 3}), 0.001, hmc, true},
 		short.OfChains(), CountDivergence(12, 400, 0.75, hmc).OfChains(), CountDivergence(12, 400, 0, hmc).OfChains(), CountDivergence(3, 400, 0, hmc).OfChains(),
 		FewTrajectories{Chains: 4, Few: 4, Epochs: 200, Trajectories: 2, Leapfrogs: 80, Enough: 20, Need: 1600, Field: "method.mcmc.epochs"},
@@ -105,7 +105,7 @@ func all() (fs []Finding) {
 		WrittenNumbers{list("income with a decimal comma"), `data.csv: {decimal: ","}`}, WrittenNumbers{list("a with % behind them", "b with a decimal comma"), ""},
 		DifferingWords{list("vin"), "[vin]"}, DifferingWords{list("vin", "email"), "[vin, email]"}, InexactNumbers{list("id"), "[id]"}, InexactNumbers{list("id", "key"), "[id, key]"},
 		RoundedNumbers{list("id")}, RoundedNumbers{list("id", "key")}, DateIndex{list("__index_level_0__")}, DateIndex{list("a", "b")},
-		RowsWithoutTarget{1, "birds.csv"}, RowsWithoutTarget{1200, "birds.csv"}, AlikeClasses{list(`"Yes"`, `"yes"`)}, AlikeWords{list(`colour ("Red" and "red")`)}, AlikeWords{list("a", "b")},
+		RowsWithoutTarget{1, "birds.csv"}, RowsWithoutTarget{1200, "birds.csv"}, AlikeClasses{list(`"Yes"`, `"yes"`)}, AlikeWords{list(`colour ("Red" and "red")`)}, AlikeWords{list("a", "b")}, AlikeGroups{"patient", list(`"P3"`, `"p3"`)},
 		FilledValues{1, 1, "new.csv"}, FilledValues{3, 2, "new.csv"},
 	} {
 		fs = append(fs, Of(k))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // errNames says that the target column, read as numbers, turned out to hold names.
@@ -81,7 +82,7 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 		if startsComment(rec[0].Text) {
 			hint = ": is it a comment? Remove the line"
 		}
-		return fmt.Errorf("%s: %d cells where the first record has %d (delimiter %q)%s", t.at(line), len(rec), t.Cols, t.Delimiter, hint)
+		return fmt.Errorf("%s: %s where the first record has %d (delimiter %q)%s", t.at(line), numeral.Several(len(rec), "cell"), t.Cols, t.Delimiter, hint)
 	}
 	t.startsOn(line)
 	if b.key >= 0 {
