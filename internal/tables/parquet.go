@@ -3,7 +3,6 @@ package tables
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/cells"
@@ -59,13 +58,4 @@ func (o *CSV) uses(column string) bool {
 		return o.run.Uses(column)
 	}
 	return !slices.Contains(o.Drop, column)
-}
-
-// plain takes the notations of a run's table from the columns of a Parquet file that hold numbers: these are not written in any way.
-func (f *File) plain(t *Table) {
-	if f.p == nil || t.Written == nil {
-		return
-	}
-	t.Written = maps.Clone(t.Written)
-	maps.DeleteFunc(t.Written, func(j int, _ *cells.Notation) bool { return f.p.Columns[j].Numbers() })
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -281,4 +282,13 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 		return nil
 	}
 	return emit(b.t)
+}
+
+// plain takes the notations of a run's table from the columns of a Parquet file that hold numbers: these are not written in any way.
+func (f *File) plain(t *Table) {
+	if f.p == nil || t.Written == nil {
+		return
+	}
+	t.Written = maps.Clone(t.Written)
+	maps.DeleteFunc(t.Written, func(j int, _ *cells.Notation) bool { return f.p.Columns[j].Numbers() })
 }
