@@ -133,7 +133,7 @@ func TestCSVRefuses(t *testing.T) {
 		"a,b\n1,2\n3,x\n":                  {want: `f: line 3, column 2 (b): "x" is not a number`},
 		"a;b\n1;2,5\n":                     {want: `line 2, column 2 (b): "2,5" is not a number (with a decimal comma it is 2.5)`},
 		"a,b\n\n1,2\n\"3\n5\",4\n":         {want: `line 4, column 1 (a): "3\n5" is not a number`},
-		"a,b\n1,2\n\n3\n":                  {want: "line 4: 1 cells where the first record has 2"},
+		"a,b\n1,2\n\n3\n":                  {want: "line 4: 1 cell where the first record has 2"},
 		"a,b\n1,2,3\n":                     {want: "line 2: 3 cells where the first record has 2"},
 		"1,2\n3,\"4\n":                     {want: "line 2, column 2: the quote is never closed"},
 		"1,2\n3,\"4\"5\n":                  {want: "line 2, column 2: text follows after the closing quote"},
