@@ -3,9 +3,6 @@ package data
 import (
 	"cmp"
 	"slices"
-	"strings"
-
-	"github.com/starling-smc/starling/internal/tables"
 )
 
 // Place says where an example stands in the data of a run, and in which part it is.
@@ -31,12 +28,11 @@ func (p *Problem) Division() (all []Place) {
 		if part.set.Source == "" && part.set.Rows == nil { // a part of its own of a known set
 			file += " " + part.name
 		}
-		name := strings.TrimSuffix(file, tables.AsCSV)
-		if _, seen := order[name]; !seen {
-			order[name] = len(order)
+		if _, seen := order[file]; !seen {
+			order[file] = len(order)
 		}
 		for i := range part.set.Len() {
-			at := Place{Row: i, Part: part.name, File: name}
+			at := Place{Row: i, Part: part.name, File: file}
 			if part.set.Rows != nil {
 				at.Row = int(part.set.Rows[i])
 			}
@@ -56,7 +52,7 @@ func (p *Problem) Division() (all []Place) {
 func (p *Problem) keepLines(all ...*Table) {
 	p.lines = map[string]func(int) int{}
 	for _, t := range all {
-		if t != nil && !strings.HasSuffix(t.Name, tables.AsCSV) {
+		if t != nil && t.InText() {
 			p.lines[t.Name] = t.Lines()
 		}
 	}

@@ -88,6 +88,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			n.Validate = groups.in(held[len(held)-1])
 		}
 		p.Noted = append(p.Noted, finding.Of(n))
+		if names := alike(groups.names); names != nil {
+			p.Noted = append(p.Noted, finding.Of(finding.AlikeGroups{Column: n.Column, Groups: finding.FirstOf(names)}))
+		}
 	}
 	if t.Skipped > 0 && need.Schema == nil {
 		p.Noted = append(p.Noted, finding.Of(finding.RowsWithoutTarget{Rows: t.Skipped, File: p.Name}))

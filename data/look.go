@@ -168,8 +168,8 @@ func learnableClasses(t *Table, j int, s *Schema) error {
 	switch {
 	case word >= 0 && (fractions || numbers > tables.MostFew):
 		i := slices.IndexFunc(t.All(), func(i int32) bool { return t.Values[int(i)*t.Cols+j] == float64(word) })
-		return fmt.Errorf("%s: line %d, %s: %s is not a number, and other rows of the target have numbers: write a number or remove the row",
-			t.Name, t.Line(i), t.Title(j), cells.Quote([]byte(t.Words(j)[word])))
+		return fmt.Errorf("%s: %s, %s: %s is not a number, and other rows of the target have numbers: write a number or remove the row",
+			t.Name, t.Where(i), t.Title(j), cells.Quote([]byte(t.Words(j)[word])))
 	case word >= 0 && tables.IsDate(t.Words(j)[word]):
 		return fmt.Errorf("%s: %s: the target holds dates such as %s: write a number or a word in their place",
 			t.Name, t.Title(j), cells.Quote([]byte(t.Words(j)[word])))

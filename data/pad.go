@@ -72,8 +72,17 @@ func pad[T any](images []T, from, to []int) []T {
 
 // otherSize completes the error for a file or set of examples whose shape is not the run's: it says what makes images fit.
 func otherSize(name string, have, want []int) string {
-	if len(have) != 3 || len(want) != 3 || slices.Equal(have, want) {
+	switch {
+	case len(want) != 3 || slices.Equal(have, want):
 		return ""
+	case len(have) == 1 && have[0] == want[2] && want[0] == 1:
+		return ": is it one image? Save it with an axis for the examples before its own: x[None]"
+	case len(have) == 1 && have[0] == size(want):
+		return fmt.Sprintf(": has each row the values of one image? Save x.reshape(-1, %d, %d, %d)", want[0], want[1], want[2])
+	case len(have) != 3:
+		return ""
+	case have[0] == 1 && have[1] == want[2] && have[2] == want[0] && want[0] > 1:
+		return ": is it one image of height, width, channels? Save it with the channels first and an axis for the examples: np.moveaxis(x, -1, 0)[None]"
 	}
 	if have[2] == want[0] && have[0] != want[0] {
 		mend := ": the axes of the images are height, width, channels, and the run takes channels, height, width: move the channels before you save the array: np.moveaxis(x, -1, 1)"

@@ -104,7 +104,7 @@ func (s *Schema) set(name string, t *Table, rows []int32, targets, fill bool) (_
 			if numbers := numberings[k]; numbers != nil && v == v {
 				n := numbers[int(v)]
 				if n == len(expand[k].Categories) && s.Other != tables.OtherZeros {
-					return nil, nil, fmt.Errorf("%s: line %d, %s: %w", t.Name, t.Line(int(i)), t.Title(j), s.unknown(t.Words(j)[int(v)], expand[k].Categories))
+					return nil, nil, fmt.Errorf("%s: %s, %s: %w", t.Name, t.Where(int(i)), t.Title(j), s.unknown(t.Words(j)[int(v)], expand[k].Categories))
 				}
 				v = float64(n)
 			}
@@ -310,7 +310,10 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 		switch {
 		case t.Words(target) != nil:
 			name = t.Words(target)[int(v)]
-			labels[n], ok = number[name]
+			if labels[n], ok = number[name]; !ok && slices.IsSorted(s.Names) { // true as True, as words of inputs are
+				k := tables.Category(s.Names, name)
+				labels[n], ok = int32(k), k < len(s.Names)
+			}
 		case s.Names != nil:
 			name = strconv.FormatFloat(v, 'f', -1, 64)
 			labels[n], ok = number[name]
@@ -325,7 +328,7 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 			if s.Names == nil {
 				known = fmt.Sprintf("0 to %d", s.Classes-1)
 			}
-			return nil, fmt.Errorf("%s: line %d, %s: %s is not a class of the run (%s)", t.Name, t.Line(int(i)), t.Title(target), cells.Quote([]byte(name)), known)
+			return nil, fmt.Errorf("%s: %s, %s: %s is not a class of the run (%s)", t.Name, t.Where(int(i)), t.Title(target), cells.Quote([]byte(name)), known)
 		}
 	}
 	return labels, nil
@@ -357,7 +360,7 @@ func (s *Schema) numberings(t *Table, rows []int32, columns []int, expand []*Exp
 		if words == nil {
 			for _, i := range rows {
 				if v := t.Values[int(i)*t.Cols+columns[k]]; v == v {
-					return nil, fmt.Errorf("%s: line %d, %s: %s is a number, where the run's table has words: %s", t.Name, t.Line(int(i)), t.Title(columns[k]),
+					return nil, fmt.Errorf("%s: %s, %s: %s is a number, where the run's table has words: %s", t.Name, t.Where(int(i)), t.Title(columns[k]),
 						strconv.FormatFloat(v, 'g', -1, 64), cells.QuoteSome(e.Categories))
 				}
 			}

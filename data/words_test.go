@@ -70,7 +70,7 @@ func TestWordsForMissing(t *testing.T) {
 // TestParquetPlace: an error of a cell names the file and the line of the CSV that it would be.
 func TestParquetPlace(t *testing.T) {
 	_, err := (Settings{CSV: &CSV{File: "../internal/tables/testdata/parquet/" + "plain.parquet", Target: "f64", Drop: []string{"word", "none"}}}).Load("", Need{Regression: true})
-	if want := "../internal/tables/testdata/parquet/" + "plain.parquet, as a CSV: line 5, column 7 (f32): the value is missing; "; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "../internal/tables/testdata/parquet/" + "plain.parquet: row 4, column 7 (f32): the value is missing; "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

@@ -28,7 +28,7 @@ func (a *Assessment) Findings(e *Ensembles, whole bool) (found []finding.Finding
 	if n := a.unscored(); n > 0 {
 		found = append(found, finding.Of(finding.Unscored{Count: n, Examples: a.Metrics.N}))
 	}
-	if guess := a.skill(); guess != nil {
+	if guess := a.skill(e.Posterior.Size() == 1); guess != nil {
 		found = append(found, *guess)
 	}
 	if (a.Metrics.On == "train" || a.Metrics.TrainedOn > 0) && !whole {

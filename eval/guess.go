@@ -117,17 +117,35 @@ func (a *Assessment) Guess() string {
 }
 
 // skill is the finding that the posterior is not better than a guess by two standard errors; nil if it is. Few examples show that only by a
-// posterior that is worse.
-func (a *Assessment) skill() *finding.Finding {
+// posterior that is worse by as much. single: the posterior is one network.
+func (a *Assessment) skill(single bool) *finding.Finding {
 	s, ok := a.Skill()
-	if !ok || s.By > 0 && (s.By > 2*s.SE || a.Metrics.N < uq.Small) {
+	if !ok || s.By > 2*s.SE || a.Metrics.N < uq.Small && !(s.By < -2*s.SE) {
 		return nil
+	}
+	slip := 0.
+	if s.By < -2*s.SE {
+		slip = a.slip()
 	}
 	write := a.writeNLL()
 	return found(finding.NoSkill{
-		Class: a.Test != nil, Logs: amounts(standard(a.Problem)) != nil, Guess: write(uq.Number(s.NLL)), Posterior: write(a.Metrics.NLL), By: new(numeral.Number(s.By)), SE: new(numeral.Number(s.SE)),
-		Examples: a.Metrics.N,
+		Class: a.Test != nil, Guess: write(uq.Number(s.NLL)), Posterior: write(a.Metrics.NLL), By: new(numeral.Number(s.By)), SE: new(numeral.Number(s.SE)),
+		Examples: a.Metrics.N, Logs: amounts(standard(a.Problem)) != nil, Single: single, Slip: max(slip, 0), Below: max(-slip, 0),
 	})
+}
+
+// slip is the factor by which the targets evaluated on seem to be in a larger unit than those that were learnt, as minus its inverse if in a
+// smaller one; 0: it is the same, or one cannot tell. Targets of several outputs are not looked at.
+func (a *Assessment) slip() float64 {
+	learnt := standard(a.Problem)
+	if a.Regression == nil || a.Regression.Outputs != 1 || learnt == nil {
+		return 0
+	}
+	factor := learnt.Slip(0, uq.Mean(a.Regression.Targets), spread(a.Regression.Targets))
+	if factor > 0 && factor < 1 {
+		return -1 / factor
+	}
+	return factor
 }
 
 // writeNLL writes an NLL as it is shown elsewhere.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/uq"
 )
@@ -73,13 +74,13 @@ func TestNoSkill(t *testing.T) {
 	}{
 		{"imbalanced and better", shifted(100, 12, .11, .2), ""}, // an accuracy of the most frequent class may do
 		{"not by two standard errors", shifted(100, 12, .03, .2), "class"}, {"as good", shifted(100, 12, 0, 0), "class"}, {"worse", shifted(100, 12, -.1, 0), "class"},
-		{"few and perhaps better", shifted(20, 8, .03, .2), ""}, {"few and worse", shifted(20, 8, -.03, .2), "class"}, {"very few", shifted(4, 2, -1, 0), ""},
+		{"few and perhaps better", shifted(20, 8, .03, .2), ""}, {"few and perhaps worse", shifted(20, 8, -.03, .2), ""}, {"few and worse", shifted(20, 8, -.2, .2), "class"}, {"very few", shifted(4, 2, -1, 0), ""},
 		{"one class", guessed(60, 0, slices.Repeat([]float64{.1}, 60)), ""}, {"no number", guessed(100, 50, nan), ""},
 		{"numbers", valued(y, y, slices.Repeat([]float64{3}, 8)), "mean"}, {"better numbers", valued(y, y, slices.Repeat([]float64{.5}, 8)), ""},
 		{"the same numbers", valued(y, slices.Repeat([]float32{2}, 8), slices.Repeat([]float64{3}, 8)), ""},
 	} {
 		guess := ""
-		if f := c.a.skill(); f != nil {
+		if f := c.a.skill(false); f != nil {
 			guess = f.Names["guess"]
 			if f.Kind != "no-skill" || !f.Warning() || f.Numbers["examples"] == 0 {
 				t.Errorf("%s: %+v", c.name, f)
@@ -115,14 +116,39 @@ func TestShuffledLabels(t *testing.T) {
 			}
 			skilled = append(skilled, own(1/(1+math.Exp(-logit))))
 		}
-		if guessed(200, 24, noise).skill() == nil {
+		if guessed(200, 24, noise).skill(false) == nil {
 			blind++
 		}
-		if guessed(200, 24, skilled).skill() != nil {
+		if guessed(200, 24, skilled).skill(false) != nil {
 			alarms++
 		}
 	}
 	if blind > 19 || alarms > 29 {
 		t.Errorf("%d of 200 networks without skill are left alone, and %d of 200 with skill are not", blind, alarms)
+	}
+}
+
+// TestSlipOfTargets: targets in another unit than those that were learnt are told as such, if the posterior is worse than the guess.
+func TestSlipOfTargets(t *testing.T) {
+	learnt := []float32{-2, -1, 0, 1, 2}
+	for _, c := range []struct{ by, loss, slip, below float64 }{{100, 900, 100, 0}, {.1, 900, 0, 10}, {1, 900, 0, 0}, {100, .01, 0, 0}} {
+		y := make([]float32, len(learnt))
+		for i := range y {
+			y[i] = learnt[i] * float32(c.by)
+		}
+		a := valued(y, y, slices.Repeat([]float64{c.loss}, 5))
+		standard := &data.Standard{Mean: []float64{0}, SD: []float64{math.Sqrt(2)}, To: 1}
+		a.Regression.Targets = slices.Clone(a.Regression.Targets)
+		a.Problem.Schema = &data.Schema{Targets: standard}
+		f := a.skill(true)
+		if c.loss < 1 {
+			if f != nil {
+				t.Errorf("%+v: %v", c, f)
+			}
+			continue
+		}
+		if f == nil || f.Numbers["slip"] != numeral.Number(c.slip) || f.Numbers["below"] != numeral.Number(c.below) {
+			t.Errorf("%+v: %+v", c, f)
+		}
 	}
 }

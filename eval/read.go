@@ -56,7 +56,7 @@ func readIntegers(file string) ([]int32, error) {
 	y := make([]int32, t.Rows())
 	for i, v := range t.Values {
 		if !(v >= 0 && v <= math.MaxInt32 && v == math.Floor(v)) {
-			return nil, fmt.Errorf("%s: line %d: label %v: classes are integers from 0", file, t.Line(i), v)
+			return nil, fmt.Errorf("%s: %s: label %v: classes are integers from 0", file, t.Where(i), v)
 		}
 		y[i] = int32(v)
 	}
@@ -91,7 +91,7 @@ func readNames(file string, n int, names []string) ([]int32, error) {
 		}
 		class := slices.Index(names, name)
 		if class < 0 {
-			return nil, fmt.Errorf("%s: line %d: %q is not a class of the run%s (classes: %s)", file, t.Line(i), name, spelling.Suggest(name, names), list(names))
+			return nil, fmt.Errorf("%s: %s: %q is not a class of the run%s (classes: %s)", file, t.Where(i), name, spelling.Suggest(name, names), list(names))
 		}
 		y = append(y, int32(class))
 	}
@@ -124,6 +124,9 @@ func checkProbabilities(name string, values []float64, shape []int) error {
 		}
 		return fmt.Sprintf("%s: row %d", name, row)
 	}
+	if classes == 1 {
+		return fmt.Errorf("%s: shape %v has one column: want one for each class; of the probability p of the second of two classes, save [1-p, p]", name, shape)
+	}
 	const (
 		remedy   = "want probabilities; are these logits?"
 		rounding = 1e-6 // of a probability in single precision, such as one minus the others
@@ -141,13 +144,42 @@ func checkProbabilities(name string, values []float64, shape []int) error {
 			sum += v
 		}
 		if !(math.Abs(sum-1) <= 1e-3) {
-			return fmt.Errorf("%s sums to %.6g, not 1: %s", place(row), sum, remedy)
+			return fmt.Errorf("%s sums to %.6g, not 1: %s", place(row), sum, offSum(values, shape, row, sum, remedy))
 		}
 		for c := row * classes; c < (row+1)*classes; c++ {
 			values[c] = min(values[c], 1)
 		}
 	}
 	return nil
+}
+
+// offSum says what may be wrong with probabilities of which a row does not sum to 1, and how to mend it.
+func offSum(values []float64, shape []int, row int, sum float64, otherwise string) string {
+	classes := shape[len(shape)-1]
+	decimals := .005 * float64(classes) // the most that two decimal places of each leave
+	switch most := slices.Max(values[row*classes : (row+1)*classes]); {
+	case len(shape) == 2 && shape[0] < classes && columnsSum(values, classes):
+		return "its columns do: is it transposed? Save p.T, of shape [examples, classes]"
+	case math.Abs(sum-1) <= max(.005, decimals) && most <= 1:
+		return "are they rounded? Save all decimal places, or divide each row by its sum"
+	case math.Abs(sum-100) <= max(.5, 100*decimals) && most <= 101:
+		return "are they per cent? Divide them by 100"
+	}
+	return otherwise
+}
+
+// columnsSum reports whether every column of an array sums to 1.
+func columnsSum(values []float64, columns int) bool {
+	for c := range columns {
+		sum := 0.0
+		for i := c; i < len(values); i += columns {
+			sum += values[i]
+		}
+		if !(math.Abs(sum-1) <= 1e-3) {
+			return false
+		}
+	}
+	return true
 }
 
 // readWeights reads the weights of particles, which are equal if there is no file.

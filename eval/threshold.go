@@ -21,9 +21,9 @@ type Threshold struct {
 func ParseThreshold(text string, names []string) (*Threshold, error) {
 	switch n := len(names); {
 	case n == 0:
-		return nil, errors.New("a threshold decides between two classes, and the run predicts numbers")
+		return nil, errors.New("decides between two classes, and the run predicts numbers")
 	case n != 2:
-		return nil, fmt.Errorf("a threshold decides between two classes, and the run has %d", n)
+		return nil, fmt.Errorf("decides between two classes, and the run has %d", n)
 	}
 	at := strings.LastIndex(text, "=")
 	if at < 0 {

@@ -44,7 +44,7 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 			}
 		}
 		found = append(found, finding.Of(finding.ChainStuck{
-			Chains: finding.Numbered(m.stuck), Acceptance: most, Step: s.Step, Adapted: s.Move.Traits().Aim != 0,
+			Chains: finding.Numbered(m.stuck), Acceptance: most, Step: s.Step, Adapted: s.Move.Traits().Aim != 0, Aim: s.Move.Traits().Aim,
 			Failed: m.failed && m.frozen,
 		}))
 	}

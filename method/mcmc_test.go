@@ -51,7 +51,7 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 		m.Move = mcmc.HMC{Steps: 1, Step: step}
 		want := []finding.Finding{
 			finding.Of(finding.ChainsEnd{Chains: 3, Lowest: -30, Highest: -10, Least: finding.Known(0.0625), Most: finding.Known(1)}),
-			finding.Of(finding.ChainStuck{Chains: finding.Numbered([]int{0}), Acceptance: 0.0625, Step: "method.mcmc.move.hmc.step", Adapted: step == 0}),
+			finding.Of(finding.ChainStuck{Chains: finding.Numbered([]int{0}), Acceptance: 0.0625, Step: "method.mcmc.move.hmc.step", Adapted: step == 0, Aim: m.Move.Traits().Aim}),
 		}
 		if got := words(m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60)); got != words(want) || !strings.Contains(got, mend) {
 			t.Errorf("step %v: %q, want %q with %q", step, got, words(want), mend)

@@ -42,7 +42,7 @@ func TestWhatToDoFirst(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Take a higher accept, as 0.9. Chain 1 is stuck. More: docs/choosing.md, “Moves that do not move”.",
+		"Take a higher accept, as 0.9 (it was 0.75). Chain 1 is stuck. More: docs/choosing.md, “Moves that do not move”.",
 		"Take more particles, more moves in an iteration, or combine: equal. " +
 			"The weights are uneven, so the 40 networks are worth 2.0 of equal weight. More: docs/choosing.md, “Weights that collapse”.",
 		"Take prior: {normal: {variance: learned}}. The posterior is under-confident (mean confidence 82.6 %, accuracy 100.0 %). " +

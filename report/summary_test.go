@@ -104,8 +104,8 @@ func TestSummary(t *testing.T) {
 			f.run.Schema.Columns, f.run.Schema.Target, f.run.Schema.Named = []string{"age", "colour", "kind"}, "kind", true
 			f.run.Schema.Expand = []data.Expansion{{Column: "colour", Categories: []string{"blue", "red", "white"}}}
 		}, "has 1 number and 1 word, which make 4 inputs of the network.", "", ""},
-		{"guesses", smc, func(f fixture) { f.a.Losses.Posterior = slices.Repeat([]float64{.7}, 200) }, "", "The posterior hardly beats the class frequencies", ""},
-		{"better than a guess", smc, func(fixture) {}, "lower than that of the class frequencies of the training examples by ", "", "hardly beats"},
+		{"guesses", smc, func(f fixture) { f.a.Losses.Posterior = slices.Repeat([]float64{.7}, 200) }, "", "The posterior is worse than the class frequencies", ""},
+		{"better than a guess", smc, func(fixture) {}, "lower than that of the class frequencies of the training examples by ", "", "class frequencies (NLL"},
 		{"under-confident", smc, func(fixture) {}, "Its calibration error is ", "The posterior is under-confident (mean confidence ", "over-confident"},
 		{"over-confident", smc, func(f fixture) { answers(f, .98, 5) }, "Its calibration error is ", "The posterior is over-confident (mean confidence 98.0 %, accuracy 80.0 %): on 200 examples chance gives such a gap in fewer than 1 of 1,000 runs", "under-confident"},
 		{"calibrated", smc, func(f fixture) { answers(f, .9, 10) }, "Its probabilities are as reliable as these examples can tell: its mean confidence is 90.0 %, its accuracy 90.0 %", "", "confident"},
@@ -156,7 +156,7 @@ func TestSummary(t *testing.T) {
 				f.a.Regression.PIT[i] = .5
 			}
 		}, "", "intervals are too wide (90 % intervals hold 100.0 % of the targets)", ""},
-		{"no better than the mean", shape{outputs: 1, n: 400}, func(f fixture) { f.a.Losses.Posterior = slices.Repeat([]float64{900}, 400) }, "", "hardly beats the normal law of the targets", ""},
+		{"no better than the mean", shape{outputs: 1, n: 400}, func(f fixture) { f.a.Losses.Posterior = slices.Repeat([]float64{900}, 400) }, "", "is far worse than the normal law of the targets", ""},
 	} {
 		f := c.shape.make(t)
 		c.make(f)

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -135,7 +136,7 @@ func (t *table) row() (row []cells.Cell, fault *BadError, err error) {
 	case !ok:
 		return nil, nil, io.EOF
 	case len(row) != len(t.header):
-		fault = bad(t.cells.Start, 0, "the row has %d cells, the header %d", len(row), len(t.header))
+		fault = bad(t.cells.Start, 0, "the row has %s, the header %d", numeral.Several(len(row), "cell"), len(t.header))
 	}
 	return row, fault, nil
 }

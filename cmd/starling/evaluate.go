@@ -158,6 +158,9 @@ func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
+		if run.Net.Likelihood().Regression() {
+			return wrongUse("--probs are of classes, and the run in %s predicts numbers: leave the run out, or name one that predicts the classes", run.Dir)
+		}
 		names = run.Schema.Names
 	}
 	scores, err := eval.ScoreFiles(e.probs, e.on.Labels, e.weights, names)

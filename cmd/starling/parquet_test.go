@@ -37,7 +37,7 @@ func toParquet(ts *testscript.TestScript, neg bool, args []string) {
 		var row parquet.Row
 		for at, cell := range record {
 			var v parquet.Value
-			if number, err := strconv.ParseFloat(cell, 64); err == nil {
+			if number, err := strconv.ParseFloat(cell, 64); err == nil && columns[at].Type == reflect.TypeFor[*float64]() {
 				v = parquet.ValueOf(number).Level(0, 1, at)
 			} else if cell != "" {
 				v = parquet.ValueOf(cell).Level(0, 1, at)

@@ -79,6 +79,11 @@ func (a *Array) Ints() ([]int32, error) {
 	case []int64:
 		return labels(a, v)
 	}
+	for i, v := range a.Float64s() {
+		if v != math.Trunc(v) || math.IsInf(v, 0) { // also NaN
+			return nil, fmt.Errorf("%s: label %d, from 0, is %v: classes are integers (are these targets of a regression?)", a.Name, i, v)
+		}
+	}
 	return nil, fmt.Errorf("%s: labels of type %s, want integers (y.astype('int64'))", a.Name, a.DType())
 }
 

@@ -22,6 +22,7 @@ type Reader struct {
 	delim byte      // 0: runs of blanks
 	limit int       // largest number of bytes of a record
 	rec   []Cell
+	rows  bool // lines are counted as records after the first: the text is no file of its own
 
 	Start int // line on which the last record begins
 	Blank int // blank lines before the last record; 0 for the first record
@@ -37,13 +38,22 @@ type Cell struct {
 type Error struct {
 	Line, Column int // from 1; Column counts cells, 0: the fault is of the record
 	Message      string
+	Row          bool // Line counts rows (Reader.CountRows)
 }
 
 func (e *Error) Error() string {
 	if e.Column == 0 {
-		return fmt.Sprintf("line %d: %s", e.Line, e.Message)
+		return fmt.Sprintf("%s: %s", At(e.Line, e.Row), e.Message)
 	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
+	return fmt.Sprintf("%s, column %d: %s", At(e.Line, e.Row), e.Column, e.Message)
+}
+
+// At names a line of a text in an error, or a row of a file that is no text.
+func At(line int, row bool) string {
+	if row {
+		return fmt.Sprintf("row %d", line)
+	}
+	return fmt.Sprintf("line %d", line)
 }
 
 const (
@@ -65,6 +75,9 @@ func NewReader(text io.Reader, delimiter string, limit, window int) *Reader {
 	}
 	return c
 }
+
+// CountRows makes the reader count records after the first, which is 0, in place of lines. It is called before the first record.
+func (c *Reader) CountRows() { c.rows, c.line = true, 0 }
 
 // Read returns the number of bytes of the text that were cut into cells.
 func (c *Reader) Read() int { return c.base + c.pos }
@@ -112,7 +125,7 @@ func (c *Reader) next() (found, error) {
 			continue
 		}
 		if c.pos-mark > c.limit {
-			err = &Error{line, 0, fmt.Sprintf("more than %s bytes without an end of the record (is a quote never closed?)", numeral.Grouped(strconv.Itoa(c.limit)))}
+			err = c.fault(line, 0, fmt.Sprintf("more than %s bytes without an end of the record (is a quote never closed?)", numeral.Grouped(strconv.Itoa(c.limit))))
 		}
 		if err != nil {
 			c.pos, c.line = mark, line
@@ -180,6 +193,9 @@ func (c *Reader) parse() (found, error) {
 			return endOfText, err
 		}
 		if last {
+			if c.rows {
+				c.line++
+			}
 			return aRecord, nil
 		}
 	}
@@ -198,13 +214,16 @@ func (c *Reader) cell() (last bool, err error) {
 		from := c.pos
 		for ; c.pos < len(c.raw) && !c.ends(c.raw[c.pos]); c.pos++ {
 			if c.raw[c.pos] == '"' {
-				return false, &Error{line, len(c.rec) + 1, "a quote within a cell that does not begin with one"}
+				return false, c.fault(line, len(c.rec)+1, "a quote within a cell that does not begin with one")
 			}
 		}
 		text = bytes.TrimRight(c.raw[from:c.pos], " \t")
 	}
 	if len(c.rec) == MaxColumns {
-		return false, &Error{line, 0, fmt.Sprintf("more than %d columns", MaxColumns)}
+		return false, c.fault(line, 0, fmt.Sprintf("more than %d columns", MaxColumns))
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		return false, c.fault(line, len(c.rec)+1, "the cell has a NUL byte, which no text has: the file is damaged, or is no table")
 	}
 	c.rec = append(c.rec, Cell{text, line})
 	end := c.pos
@@ -218,7 +237,12 @@ func (c *Reader) cell() (last bool, err error) {
 		c.pos++
 		return false, nil
 	}
-	return false, &Error{c.line, len(c.rec), "text follows after the closing quote"}
+	return false, c.fault(c.line, len(c.rec), "text follows after the closing quote")
+}
+
+// fault is an error with its place.
+func (c *Reader) fault(line, column int, message string) error {
+	return &Error{Line: line, Column: column, Message: message, Row: c.rows}
 }
 
 // quoted reads a cell in double quotes; it may hold delimiters and line ends, and quotes that are doubled.
@@ -244,7 +268,7 @@ func (c *Reader) quoted() ([]byte, error) {
 			return text, nil
 		}
 	}
-	return nil, &Error{line, column, "the quote is never closed"}
+	return nil, c.fault(line, column, "the quote is never closed")
 }
 
 // ends reports whether b ends an unquoted cell.
@@ -274,6 +298,8 @@ func (c *Reader) newline() bool {
 		return false
 	}
 	c.pos++
-	c.line++
+	if !c.rows {
+		c.line++
+	}
 	return true
 }

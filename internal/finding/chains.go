@@ -54,7 +54,7 @@ type FewTrajectories struct {
 }
 
 func (f FewTrajectories) words() words {
-	who := plural(f.Chains, "the chain makes", either(f.Few == f.Chains, "each chain makes", say("%v of %v chains make", f.Few, f.Chains)))
+	who := plural(f.Chains, "the chain makes", either(f.Few == f.Chains, "each chain makes", say("%v of %v chains %s", f.Few, f.Chains, plural(f.Few, "makes", "make"))))
 	what, shorter := " moves", ""
 	if f.Leapfrogs != 1 {
 		what = say(" %s of %.0f leapfrogs", plural(f.Trajectories, "trajectory", "trajectories"), f.Leapfrogs)

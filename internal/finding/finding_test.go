@@ -53,7 +53,7 @@ func all() (fs []Finding) {
 		Evidence{every}, EvidenceMerged{every}, EvidenceOptimised{every}, EvidenceUnmoved{every}, Evidence{last}, EvidenceMerged{last}, EvidenceOptimised{last}, EvidenceUnmoved{last}, Evidence{part}, EvidenceMerged{part}, EvidenceOptimised{part}, EvidenceUnmoved{part},
 		ChainsEnd{8, -1160.31, -121.94, Known(0.6), Known(0.894)}, ChainsEnd{1, -428.61, -428.61, Known(0.6312), Known(0.6312)},
 		ChainsEnd{8, -290.9, -147.3, nil, nil}, ChainsEnd{1, -428.61, -428.61, nil, nil}, Biased{"SGHMC (batches of 100 examples)", "method.mcmc.move.sghmc.step"},
-		ChainStuck{Numbered([]int{2}), 0.04, hmc, false, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, false, true},
+		ChainStuck{Numbered([]int{2}), 0.04, hmc, false, 0, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true, 0, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true, .8, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, true, .9, false}, ChainStuck{Numbered([]int{0, 3}), 0, hmc, false, 0, true},
 		ChainsStill{Numbered([]int{1}), 0.001, hmc, false}, ChainsStill{Numbered([]int{1, 3}), 0.001, hmc, false}, ChainsStill{Numbered([]int{1, 3}), 0.001, hmc, true},
 		short.OfChains(), CountDivergence(12, 400, 0.75, hmc).OfChains(), CountDivergence(12, 400, 0, hmc).OfChains(), CountDivergence(3, 400, 0, hmc).OfChains(),
 		FewTrajectories{Chains: 4, Few: 4, Epochs: 200, Trajectories: 2, Leapfrogs: 80, Enough: 20, Need: 1600, Field: "method.mcmc.epochs"},
@@ -93,7 +93,8 @@ func all() (fs []Finding) {
 		EvidenceAgrees{-2031.26, 0.52}, EvidenceScatters{-2031.26, 7.02, 1.18, 8}, EvidenceOfOne{-2031.26}, EvidenceWithin{-2031.26, 0.84}, EvidenceRough{-2031.26, 3.2}, LadderBias{0.62, false}, LadderBias{0.13, true},
 		UnevenWeights{80, 3.21}, DeadNetworks{1}, DeadNetworks{12},
 		FewDraws{3, 20, 8.2, 50}, FewDraws{1, 1, 8.2, 50}, LoneAncestor{1, 20}, FiltersApart{3, 20, 5.24, 3}, FiltersApart{1, 20, inf, 3}, OneBatch{500}, PriorOfDecay{48000, "0.01", "0.002083"}, SmallFilters{50, 20, 200}, ErrorsUnknown{3, 20}, ScansLeftOut{1}, ScansLeftOut{2}, OptimisedRuns{list("linear")}, OptimisedRuns{list("linear", "ctr")}, MergedRuns{list("linear", "ctr")}, UnmovedRuns{list("linear")}, UnmovedRuns{list("linear", "ctr")}, EnsembleBetter{8, "0.25", "0.4", 0.15, 0.02, nil, 7000, 1000, false}, EnsembleBetter{1, "0.25", "0.4", 0.152, 0.0213, Known(0.0912), 50, 1000, true}, RestartsLost{1, 4}, RestartsLost{2, 4},
-		NoSkill{Class: true}, NoSkill{}, NoSkill{true, "0.362", "0.351", Known(.0112), Known(.0213), 60, false}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, false}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, true},
+		NoSkill{Class: true}, NoSkill{}, NoSkill{true, "0.362", "0.351", Known(.0112), Known(.0213), 60, false, false, 0, 0}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, false, true, 0, 0}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, true, false, 0, 0},
+		NoSkill{true, "0.362", "0.462", Known(-.1), Known(.02), 60, false, false, 0, 0}, NoSkill{false, "6", "828,854", Known(-828848), Known(1200), 60, false, true, 0, 0}, NoSkill{false, "6", "828,854", Known(-828848), Known(1200), 60, false, false, 100, 0}, NoSkill{false, "6", "16.2", Known(-10.2), Known(1.2), 60, false, false, 0, 25.4},
 		Underconfident{confidence}, Underconfident{learned}, Overconfident{sure}, Overconfident{surer}, Overconfident{single}, Miscalibrated{0.083, 0.0312, 199},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, false, "given"}}, IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "learned"}},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "predicted"}},
@@ -105,7 +106,7 @@ func all() (fs []Finding) {
 		WrittenNumbers{list("income with a decimal comma"), `data.csv: {decimal: ","}`}, WrittenNumbers{list("a with % behind them", "b with a decimal comma"), ""},
 		DifferingWords{list("vin"), "[vin]"}, DifferingWords{list("vin", "email"), "[vin, email]"}, InexactNumbers{list("id"), "[id]"}, InexactNumbers{list("id", "key"), "[id, key]"},
 		RoundedNumbers{list("id")}, RoundedNumbers{list("id", "key")}, DateIndex{list("__index_level_0__")}, DateIndex{list("a", "b")},
-		RowsWithoutTarget{1, "birds.csv"}, RowsWithoutTarget{1200, "birds.csv"}, AlikeClasses{list(`"Yes"`, `"yes"`)}, AlikeWords{list(`colour ("Red" and "red")`)}, AlikeWords{list("a", "b")},
+		RowsWithoutTarget{1, "birds.csv"}, RowsWithoutTarget{1200, "birds.csv"}, AlikeClasses{list(`"Yes"`, `"yes"`)}, AlikeWords{list(`colour ("Red" and "red")`)}, AlikeWords{list("a", "b")}, AlikeGroups{"patient", list(`"P3"`, `"p3"`)},
 		FilledValues{1, 1, "new.csv"}, FilledValues{3, 2, "new.csv"},
 	} {
 		fs = append(fs, Of(k))

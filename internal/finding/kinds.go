@@ -20,7 +20,7 @@ var kinds = named(
 	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{},
 	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
 	WordColumns{}, GroupsTogether{}, GroupsShared{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, ManyZeros{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
-	WrittenNumbers{}, PaddedNumbers{}, DifferingWords{}, InexactNumbers{}, RoundedNumbers{}, DateIndex{}, RowsWithoutTarget{}, AlikeClasses{}, AlikeWords{}, FilledValues{},
+	WrittenNumbers{}, PaddedNumbers{}, DifferingWords{}, InexactNumbers{}, RoundedNumbers{}, DateIndex{}, RowsWithoutTarget{}, AlikeClasses{}, AlikeWords{}, AlikeGroups{}, FilledValues{},
 	NoThreshold{}, FewForThreshold{}, OutsideRows{}, OtherUnits{}, NoRanges{}, ChannelsLast{}, InitUnused{},
 	FewDraws{}, LoneAncestor{}, FiltersApart{}, SmallFilters{}, ErrorsUnknown{}, ScansLeftOut{},
 )

@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"math"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/numeral"
@@ -24,8 +25,9 @@ type ChainStuck struct {
 	Chains     Some
 	Acceptance float64
 	Step       string
-	Adapted    bool `kept:"size=adapted|written?"` // the config does not give the step size
-	Failed     bool `kept:"?"`                     // most chains of the run did not leave their place at all
+	Adapted    bool    `kept:"size=adapted|written?"` // the config does not give the step size
+	Aim        float64 `kept:"?"`                     // the acceptance that it adapts to; 0: not known, in runs of older versions
+	Failed     bool    `kept:"?"`                     // most chains of the run did not leave their place at all
 }
 
 func (f ChainStuck) words() words {
@@ -34,8 +36,17 @@ func (f ChainStuck) words() words {
 		look: warning, says: say(f.Chains.plural("chain %s is stuck", "chains %s are stuck"), f.Chains.Names),
 		means: say(f.Chains.plural("it accepted %.2f of its moves in the second half, so its states are not draws of the posterior",
 			"they accepted at most %.2f of their moves in the second half, so their states are not draws of the posterior"), f.Acceptance),
-		cure: "take " + either(f.Adapted, "a higher accept, as 0.9", step+unlessNeeded(f.Step, ", or leave the step out")), help: helpMoves,
+		cure: "take " + either(f.Adapted, higherAccept(f.Aim), step+unlessNeeded(f.Step, ", or leave the step out")), help: helpMoves,
 	})
+}
+
+// higherAccept is advice to aim at an acceptance above the present one.
+func higherAccept(aim float64) string {
+	higher := .9
+	if aim >= .85 {
+		higher = (1 + math.Round(aim*100)/100) / 2
+	}
+	return "a higher accept, as " + short(higher) + either(aim > 0, say(" (it was %s)", short(aim)), "")
 }
 
 func (f ChainStuck) allowed() Kind {

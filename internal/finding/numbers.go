@@ -95,6 +95,19 @@ func (f AlikeWords) words() words {
 	}
 }
 
+// AlikeGroups names groups of rows, by the texts of a column, that differ only so.
+type AlikeGroups struct {
+	Column string
+	Groups Some
+}
+
+func (f AlikeGroups) words() words {
+	return words{
+		look: warning | ofData | early, says: say("the groups %s of column %s differ only in letter case or blanks", f.Groups.Names, f.Column),
+		means: "each is a group of its own, and one may train while another is in the test part", cure: "write them alike in the table if they are one group", help: helpData,
+	}
+}
+
 // FilledValues says that so many values were missing in so many rows of a file to predict.
 type FilledValues struct {
 	Values, Rows int

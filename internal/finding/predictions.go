@@ -1,5 +1,7 @@
 package finding
 
+import "math"
+
 import "github.com/starling-smc/starling/internal/numeral"
 
 // Findings about predictions for examples that the networks did not learn from.
@@ -53,20 +55,44 @@ type NoSkill struct {
 	By, SE    *numeral.Number // by how much the posterior is better, and the standard error of the paired differences
 	Examples  int             `kept:"?"`
 	Logs      bool            `kept:"law=log-normal|?"` // the law is log-normal, as the network learns logarithms
+	Single    bool            `kept:"?"`                // the posterior is one network
+	Slip      float64         `kept:"?"`                // the targets seem to be so many times those that were learnt, in another unit; 0: they do not
+	Below     float64         `kept:"?"`                // likewise, so many times smaller
 }
+
+// muchWorse, in nats, is what a posterior that is far worse than a guess lacks. otherMethod says what a point estimate would tell.
+const (
+	muchWorse   = 1
+	otherMethod = ". If method: map learns, the prior or the sampler is at fault"
+)
 
 func (f NoSkill) words() words {
 	w := words{
 		look:  warning | ofPredictions,
 		says:  "the posterior is not clearly better than always " + either(f.Class, "answering the most frequent class", "predicting the mean"),
-		means: "either the inputs do not tell the target, or the network did not learn. If method: map learns, the prior or the sampler is at fault",
-		cure:  "look at the columns (starling data show), and compare with method: map", help: helpData,
+		means: "either the inputs do not tell the target, or the network did not learn" + either(f.Single, "", otherMethod),
+		cure:  "look at the columns (starling data show)" + either(f.Single, "", ", and compare with method: map"), help: helpData,
 	}
 	if f.By != nil && f.SE != nil {
-		w.says = say("the posterior hardly beats %s (NLL %s against %s)",
+		verb := "hardly beats"
+		worse := float64(*f.By) < -2*float64(*f.SE)
+		switch {
+		case worse && float64(*f.By) < -muchWorse:
+			verb = "is far worse than"
+		case worse:
+			verb = "is worse than"
+		}
+		w.says = say("the posterior %s %s (NLL %s against %s)", verb,
 			either(f.Class, "the class frequencies", either(f.Logs, "the log-normal law of the targets", "the normal law of the targets")), f.Posterior, f.Guess)
-		w.means = say("on %v examples the difference is %.2g ± %.2g, and less than two standard errors do not count. Either the inputs do not tell the target, "+
-			"or the network did not learn. If method: map learns, the prior or the sampler is at fault", f.Examples, *f.By, *f.SE)
+		w.means = say("on %v examples the difference is %.2g ± %.2g", f.Examples, *f.By, *f.SE) +
+			either(worse, ". Either the inputs do not tell the target, the network did not learn, or these examples are not like those that it learnt from",
+				", and less than two standard errors do not count. Either the inputs do not tell the target, or the network did not learn") +
+			either(f.Single, "", otherMethod)
+	}
+	if by := max(f.Slip, f.Below); by > 0 {
+		factor := short(math.Round(by*10) / 10)
+		w.means = say("the targets evaluated on are some %s times %s than those of the training examples", factor, either(f.Slip > 0, "larger", "smaller"))
+		w.cure = say("if the targets evaluated on are in another unit, %s them by %s", either(f.Slip > 0, "divide", "multiply"), factor)
 	}
 	return w
 }

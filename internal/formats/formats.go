@@ -64,6 +64,10 @@ var formats = []format{
 		what:   "a Python pickle, as .pkl and old .pt files are", remedy: "load it where it comes from and save each array with np.save",
 	},
 	{begins: is("\x89PNG", "\xff\xd8\xff", "GIF8"), what: "a picture", remedy: "put the pixels of all pictures into one array [examples, height, width] and save it with np.save"},
+	{begins: beginsJSON, what: "JSON", remedy: asCSV + " (pandas.read_json(FILE).to_csv(FILE, index=False))"},
+	{begins: beginsMarkup, what: "a page of the web (HTML) or XML, perhaps the page of an error", remedy: "download the file itself, or " + asCSV},
+	{begins: is("SQLite format 3\x00"), what: "an SQLite database", remedy: asCSV + " (sqlite3 -header -csv FILE 'select * from TABLE')"},
+	{begins: beginsTar, what: "a tar archive", remedy: "unpack it with tar xf first"},
 	{begins: is("%PDF-"), what: "a PDF document", remedy: "want numbers: CSV, NPY or IDX"},
 	{
 		begins: is("\x28\xb5\x2f\xfd", "\xfd7zXZ\x00", "BZh", "7z\xbc\xaf\x27\x1c"),
@@ -81,6 +85,36 @@ func is(magic ...string) func(head []byte) bool {
 		}
 		return false
 	}
+}
+
+// beginsJSON reports whether a text begins with an object, or with a list of them, of lists, numbers or strings.
+func beginsJSON(head []byte) bool {
+	head = startOf(head)
+	if len(head) < 2 {
+		return false
+	}
+	next := bytes.TrimLeft(head[1:], " \t\r\n")
+	switch {
+	case len(next) == 0:
+		return false
+	case head[0] == '{':
+		return next[0] == '"' || next[0] == '}'
+	}
+	return head[0] == '[' && bytes.ContainsRune([]byte("{[\"-]0123456789"), rune(next[0]))
+}
+
+// beginsMarkup reports whether a text begins with a tag of HTML or XML.
+func beginsMarkup(head []byte) bool {
+	head = bytes.ToLower(startOf(head))
+	return is("<!doctype", "<html", "<?xml", "<table", "<head", "<!--")(head)
+}
+
+// beginsTar reports whether a file begins with the head of a member of an archive.
+func beginsTar(head []byte) bool { return len(head) > 262 && string(head[257:262]) == "ustar" }
+
+// startOf is a text without a byte-order mark and blanks before it.
+func startOf(head []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 }
 
 // beginsTensors reports whether a file begins with the length of a header, which is an object.

@@ -1,11 +1,14 @@
 package parquet
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // mostOf is the largest number of values that a page may have.
@@ -45,7 +48,54 @@ func (f *File) check() error {
 	if f.Rows != rows {
 		return fmt.Errorf("says that it has %d rows, and its row groups have %d", f.Rows, rows)
 	}
-	return apart(spans)
+	if err := apart(spans); err != nil {
+		return err
+	}
+	return f.closes()
+}
+
+// mostLoose bounds the bytes before the description that belong to nothing that it lists. Older programs leave some behind each column.
+const mostLoose = 64 << 10
+
+// closes returns an error if the description does not follow what it describes: in two files that stand one behind the other the second
+// describes bytes of the first, which could be read as its own.
+func (f *File) closes() error {
+	end := int64(len(magic))
+	for g := range f.meta.RowGroups {
+		for j := range f.meta.RowGroups[g].Columns {
+			c := &f.meta.RowGroups[g].Columns[j]
+			m := &c.MetaData
+			from, n := place(m)
+			end = max(end, from+n, c.ColumnIndexOffset+int64(c.ColumnIndexLength), c.OffsetIndexOffset+int64(c.OffsetIndexLength))
+			if at := m.BloomFilterOffset; at > 0 {
+				if m.BloomFilterLength == 0 {
+					return nil // how far it goes is not said
+				}
+				end = max(end, at+int64(m.BloomFilterLength))
+			}
+		}
+	}
+	loose := f.body - end
+	if loose < int64(len(magic)+Tail) {
+		return nil
+	}
+	joined := loose > mostLoose || f.joined(loose, loose)
+	if !joined {
+		joined = f.joined(end, f.body)
+	}
+	if joined {
+		return fmt.Errorf("the description at its end does not follow what it describes (%s bytes lie between them): are these two files joined? "+
+			"Read each of them by itself and save them as one", numeral.Count(int(loose)))
+	}
+	return nil
+}
+
+// joined reports whether one file ends, and the next begins, between two places.
+func (f *File) joined(from, to int64) bool {
+	from, to = max(0, from-int64(len(magic))), to+int64(len(magic))
+	b := make([]byte, min(to, f.size)-from)
+	n, _ := f.raw.ReadAt(b, from)
+	return bytes.Contains(b[:n], []byte(magic+magic))
 }
 
 // span checks what the file says of a column of row group g.

@@ -12,6 +12,7 @@ var little = binary.LittleEndian
 var (
 	errDamaged  = errors.New("the Parquet file is damaged")
 	errEarly    = errors.New("the file ends early")
+	errNotText  = errors.New("a string is not UTF-8 text: the Parquet file is damaged, or a program wrote it wrongly")
 	errEncoding = errors.New("its values are encoded in a way that is not read: write the file with the encodings PLAIN or RLE_DICTIONARY, the usual ones")
 )
 

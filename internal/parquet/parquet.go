@@ -8,10 +8,12 @@
 package parquet
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	compact "github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -72,6 +74,9 @@ func (f *File) footer() ([]byte, error) {
 			return nil, err
 		}
 	}
+	if n := f.after(); Is(begin[:]) && n > 0 {
+		return nil, fmt.Errorf("the Parquet file goes on after its end (bytes that follow: %d): cut them off, or copy the file again", n)
+	}
 	switch begins, ends := Is(begin[:]), string(end[4:]) == magic; {
 	case begins && (f.size < int64(len(magic)+Tail) || !ends):
 		return nil, fmt.Errorf("%w: Parquet ends with PAR1", errEarly)
@@ -96,6 +101,23 @@ func (f *File) footer() ([]byte, error) {
 		return nil, fmt.Errorf("the description at its end is damaged: it lists %d parts in %d bytes", t.parts, len(footer))
 	}
 	return footer, nil
+}
+
+// after counts the bytes that follow after what looks like the end of the file: at most mostLoose are looked at.
+func (f *File) after() int {
+	tail := make([]byte, min(f.size, mostLoose))
+	n, _ := f.raw.ReadAt(tail, f.size-int64(len(tail)))
+	tail = tail[:n]
+	k := bytes.LastIndex(tail, []byte(magic))
+	end := k + len(magic)
+	if k < Tail-len(magic) || end == len(tail) {
+		return 0
+	}
+	rest := len(tail) - end
+	if length := int64(little.Uint32(tail[end-Tail:])); length == 0 || length > f.size-int64(rest+Tail+len(magic)) {
+		return 0
+	}
+	return rest
 }
 
 // columns lists the columns. The schema is a tree, each group before its fields, and its first element is the table.
@@ -137,6 +159,9 @@ func (f *File) columns() error {
 			return errors.New("its schema claims more columns than it lists: it is damaged")
 		}
 		e := &schema[next]
+		if !utf8.ValidString(e.Name) {
+			return fmt.Errorf("the name of column %d is not UTF-8 text: the Parquet file is damaged, or a program wrote it wrongly", len(f.Columns)+1)
+		}
 		c := Column{Name: e.Name, leaf: leaf, kind: e.Type.V, optional: e.RepetitionType.Valid && e.RepetitionType.V == format.Optional}
 		c.What, c.Mend = c.of(e)
 		f.Columns = append(f.Columns, c)

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -51,6 +52,16 @@ func (v *values) append(b []byte, c *Column, i int) []byte {
 		return appendPlaces(b, signed(text), c.scale)
 	}
 	return appendQuoted(b, text)
+}
+
+// appendTo is append, which refuses a string that is no text.
+func (v *values) appendTo(b []byte, c *Column, i int) ([]byte, error) {
+	if c.kind == format.ByteArray && !c.number {
+		if !utf8.Valid(v.text[v.offsets[i]:v.offsets[i+1]]) {
+			return nil, errNotText
+		}
+	}
+	return v.append(b, c, i), nil
 }
 
 // signed is a whole number in two's complement, big-endian.
@@ -118,6 +129,7 @@ type reader struct {
 	line   []byte // text that is not yet read
 	group  int    // the next row group
 	left   int64  // rows of the present one
+	row    int    // rows of the file so far
 	chunks []*chunk
 	err    error
 }
@@ -165,6 +177,7 @@ func (r *reader) next(text []byte) (_ []byte, err error) {
 	const enough = 16 << 10
 	for ; r.left > 0 && len(text) < enough; r.left-- {
 		begin := len(text)
+		r.row++
 		for j, k := range r.chunks {
 			if j > 0 {
 				text = append(text, ',')
@@ -187,6 +200,9 @@ func (r *reader) fault(j int, err error) error {
 	group := ""
 	if len(r.f.meta.RowGroups) > 1 {
 		group = fmt.Sprintf("row group %d, ", r.group-1)
+	}
+	if err == errNotText {
+		group = fmt.Sprintf("row %d, ", r.row)
 	}
 	return &Error{fmt.Errorf("%scolumn %d (%s): %w", group, j+1, short(r.f.Columns[j].Name), err)}
 }
@@ -237,7 +253,7 @@ func (k *chunk) append(text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: a page has fewer values than rows", errDamaged)
 	}
 	if k.places == nil {
-		return k.page.append(text, k.c, i), nil
+		return k.page.appendTo(text, k.c, i)
 	}
 	place, err := k.places.next()
 	if err != nil {
@@ -246,7 +262,7 @@ func (k *chunk) append(text []byte) ([]byte, error) {
 	if uint64(place) >= uint64(k.dictionary.n) {
 		return nil, fmt.Errorf("%w: place %d in a dictionary of %d values", errDamaged, place, k.dictionary.n)
 	}
-	return k.dictionary.append(text, k.c, int(place)), nil
+	return k.dictionary.appendTo(text, k.c, int(place))
 }
 
 // fixedLength reads n values of so many bytes each that stand one after another.

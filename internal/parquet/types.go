@@ -24,6 +24,9 @@ type Column struct {
 	half     bool
 }
 
+// Numbers reports whether the values are numbers or booleans, not strings.
+func (c *Column) Numbers() bool { return c.kind != format.ByteArray || c.number }
+
 // Mends of columns that cannot be read.
 const (
 	asNumbers = "save it as numbers or strings, or leave it out"

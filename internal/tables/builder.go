@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // errNames says that the target column, read as numbers, turned out to hold names.
@@ -82,12 +83,12 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 		if startsComment(rec[0].Text) {
 			hint = ": is it a comment? Remove the line"
 		}
-		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)%s", line, len(rec), t.Cols, t.Delimiter, hint)
+		return fmt.Errorf("%s: %s where the first record has %d (delimiter %q)%s", t.at(line), numeral.Several(len(rec), "cell"), t.Cols, t.Delimiter, hint)
 	}
 	t.startsOn(line)
 	if b.key >= 0 {
 		if text := string(rec[b.key].Text); b.grouped && (text == "" || standsForMissing(text)) {
-			return fmt.Errorf("line %d, %s: the row has no group: write one, or remove the row", line, t.Title(b.key))
+			return fmt.Errorf("%s, %s: the row has no group: write one, or remove the row", t.at(line), t.Title(b.key))
 		}
 		t.Keys = append(t.Keys, string(rec[b.key].Text))
 	}
@@ -115,7 +116,7 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 		}
 	}
 	if b.whole && 8*b.wanted > 4*b.cells.Read()+few*8*cells.MaxColumns {
-		return fmt.Errorf("line %d: so many cells are empty that the table takes more than four times the memory of its text: leave out the empty columns, or fill them", line)
+		return fmt.Errorf("%s: so many cells are empty that the table takes more than four times the memory of its text: leave out the empty columns, or fill them", t.at(line))
 	}
 	return nil
 }
@@ -208,7 +209,7 @@ func (b *tableBuilder) place(err error, j int, c cells.Cell) error {
 	case err == errNewWord && b.run != nil:
 		err = b.run.Unknown(string(c.Text), b.words[j].names)
 	}
-	return fmt.Errorf("line %d, %s: %w", c.Line, t.Title(j), err)
+	return fmt.Errorf("%s, %s: %w", t.at(c.Line), t.Title(j), err)
 }
 
 // begin makes the columns ready for the first row.

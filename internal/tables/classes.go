@@ -17,11 +17,11 @@ func (t *Table) Classes(j int) (names []string, classes int, err error) {
 	for i := range t.Rows() {
 		v := t.Values[i*t.Cols+j]
 		if v != math.Trunc(v) {
-			return nil, 0, fmt.Errorf("%s: line %d, %s: %v is not a class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.Title(j), v)
+			return nil, 0, fmt.Errorf("%s: %s, %s: %v is not a class: classes are names or integers (is this a regression?)", t.Name, t.Where(i), t.Title(j), v)
 		}
 		if math.Abs(v) >= tellsApart {
-			return nil, 0, fmt.Errorf("%s: line %d, %s: class %s: a float64 does not tell all integers from 2⁵³ apart: write such classes as names, with a letter before the number",
-				t.Name, t.Line(i), t.Title(j), cmp.Or(t.Large(j), strconv.FormatFloat(v, 'f', -1, 64)))
+			return nil, 0, fmt.Errorf("%s: %s, %s: class %s: a float64 does not tell all integers from 2⁵³ apart: write such classes as names, with a letter before the number",
+				t.Name, t.Where(i), t.Title(j), cmp.Or(t.Large(j), strconv.FormatFloat(v, 'f', -1, 64)))
 		}
 		if k, ok := slices.BinarySearch(values, v); !ok {
 			if len(values) == maxNames {

@@ -44,6 +44,7 @@ func TooManyWords(err error) error {
 // CellError says that a cell which should be a number holds a text.
 type CellError struct {
 	Line   int    // of the file, from 1
+	Row    bool   // Line and Number count the rows, of a file that is no text
 	Name   string // of the column, or without a header its number from 1
 	Column string // as an error shows it
 	Text   string // of the cell, as an error shows it
@@ -66,12 +67,12 @@ func (e *CellError) Error() string {
 	case e.Date:
 		hint = " but a date: write a number in its place, such as the days since the first one, the month or the weekday"
 	case e.Number > 0:
-		hint = fmt.Sprintf(", and line %d has one: a column holds either numbers or words, or is declared with data.csv.categories", e.Number)
+		hint = fmt.Sprintf(", and %s has one: a column holds either numbers or words, or is declared with data.csv.categories", cells.At(e.Number, e.Row))
 	}
 	if e.Header {
 		hint += " (if the first line names the columns: data.csv.header: true, or --header)"
 	}
-	return fmt.Sprintf("line %d, %s: %s is not a number%s%s", e.Line, e.Column, e.Text, e.Hint, hint)
+	return fmt.Sprintf("%s, %s: %s is not a number%s%s", cells.At(e.Line, e.Row), e.Column, e.Text, e.Hint, hint)
 }
 
 // ColumnError says that a table has no column of a name.

@@ -10,7 +10,7 @@ import (
 
 // TooLarge is the error for a value that a float32 cannot hold.
 func (t *Table) TooLarge(i, j int) error {
-	return fmt.Errorf("%s: line %d, %s: the value is too large for a float32: change its unit", t.Name, t.Line(i), t.Title(j))
+	return fmt.Errorf("%s: %s, %s: the value is too large for a float32: change its unit", t.Name, t.Where(i), t.Title(j))
 }
 
 // Finite refuses infinite values in some columns, and missing ones where lacks, which says whether a column may lack values, does
@@ -39,7 +39,7 @@ func (t *Table) Finite(columns []int, lacks func(j int) bool) error {
 			if first.Infinite {
 				what = "infinite"
 			}
-			first.message = fmt.Sprintf("%s: line %d, %s: the value is %s", t.Name, t.Line(i), t.Title(first.Column), what)
+			first.message = fmt.Sprintf("%s: %s, %s: the value is %s", t.Name, t.Where(i), t.Title(first.Column), what)
 		}
 	}
 	switch {
@@ -51,7 +51,7 @@ func (t *Table) Finite(columns []int, lacks func(j int) bool) error {
 	case bad > few:
 		lines = append(lines, "…")
 	}
-	first.message += fmt.Sprintf("; %d rows have such values (lines %s): fill them or remove the rows", bad, strings.Join(lines, ", "))
+	first.message += fmt.Sprintf("; %d rows have such values (%ss %s): fill them or remove the rows", bad, t.unit(), strings.Join(lines, ", "))
 	return first
 }
 

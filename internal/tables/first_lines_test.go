@@ -41,7 +41,7 @@ func TestFirstLines(t *testing.T) {
 		"# exported\na,b\n1,2\n":      `f: line 1 is a comment ("# exported"), not rows: remove it`,
 		"# a\n# b, c\nx,y,z\n1,2,3\n": `f: lines 1 to 2 are comments ("# a"), not rows: remove them`,
 		"// a b c\nx,y\n1,2\n":        "f: line 1 is a comment",
-		"a,b\n1,2\n# the end\n":       "line 3: 1 cells where the first record has 2 (delimiter \",\"): is it a comment? Remove the line",
+		"a,b\n1,2\n# the end\n":       "line 3: 1 cell where the first record has 2 (delimiter \",\"): is it a comment? Remove the line",
 	} {
 		if _, err := decode("f", []byte(text), CSV{Words: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
@@ -29,7 +28,7 @@ func (t *Table) Notes(file string, rows int) (notes []finding.Finding) {
 	var unknown, changed []string
 	for j := range t.Cols {
 		if w := r.words.columns[j]; w != nil && w.unknown > 0 {
-			unknown = append(unknown, finding.Unlearnt(t.ColumnName(j), w.unknown, rows, fmt.Sprintf("the first: %s, line %d", w.first, w.line)))
+			unknown = append(unknown, finding.Unlearnt(t.ColumnName(j), w.unknown, rows, "the first: "+w.first+", "+t.at(w.line)))
 		}
 		if k := r.constants[j]; k != nil && k.others > 0 {
 			changed = append(changed, finding.Unlearnt(t.ColumnName(j), k.others, rows, cells.Clip(k.values[0])+" in training"))

@@ -44,13 +44,10 @@ func OpenParquet(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 			return nil, &ColumnTypeError{name, c.Name, j + 1, c.What, c.Mend}
 		}
 	}
-	f, named := newFile(name+AsCSV, raw, size, o), true
-	f.p, f.file, f.o.Delimiter, f.o.Header = p, name, ",", &named
+	f, named := newFile(name, raw, size, o), true
+	f.p, f.o.Delimiter, f.o.Header = p, ",", &named
 	return f, nil
 }
-
-// AsCSV stands in the name of a table behind that of a Parquet file, whose lines are those of the CSV that it would be.
-const AsCSV = ", as a CSV"
 
 // uses reports whether the cells of a column are looked at.
 func (o *CSV) uses(column string) bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -52,6 +53,9 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 	if err := comment(name, head, o.Delimiter, more); err != nil {
 		return nil, err
 	}
+	if err := o.late(name, head, f.skip); err != nil {
+		return nil, err
+	}
 	switch {
 	case o.Delimiter != "":
 	case f.skip:
@@ -62,7 +66,13 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 		f.o.Delimiter = cells.GuessDelimiter(head, more)
 	}
 	f.o.labelled = o.Header == nil && labels(head, f.o.Delimiter)
-	return f, CheckDelimiter(f.o.Delimiter)
+	if err := CheckDelimiter(f.o.Delimiter); err != nil {
+		return nil, err
+	}
+	if f.skip {
+		return f, nil
+	}
+	return f, o.units(name, head, f.o.Delimiter)
 }
 
 func newFile(name string, raw io.ReaderAt, size int, o CSV) *File {
@@ -176,6 +186,9 @@ func (f *File) cells() (*cells.Reader, error) {
 		text.Discard(3)
 	}
 	c := cells.NewReader(text, f.o.Delimiter, f.limit, min(f.window, f.bytes+1))
+	if f.p != nil {
+		c.CountRows()
+	}
 	if f.skip {
 		err = c.SkipLine()
 	}
@@ -197,7 +210,7 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 		return errors.New("line 1: the file is empty")
 	}
 	b := tableBuilder{cells: c, extent: of, dictionary: d, target: -1, key: -1, emit: emit}
-	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first)}
+	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first), typed: f.p != nil}
 	named := f.o.named(first)
 	if named {
 		b.t.Header = make([]string, len(first))
@@ -211,6 +224,7 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 	if err := b.columns(f.o); err != nil {
 		return err
 	}
+	f.plain(b.t)
 	if b.survey = f.survey; b.survey != nil {
 		if b.survey.fault != nil {
 			return b.survey.fault
@@ -271,4 +285,13 @@ func (f *File) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 		return nil
 	}
 	return emit(b.t)
+}
+
+// plain takes the notations of a run's table from the columns of a Parquet file that hold numbers: these are not written in any way.
+func (f *File) plain(t *Table) {
+	if f.p == nil || t.Written == nil {
+		return
+	}
+	t.Written = maps.Clone(t.Written)
+	maps.DeleteFunc(t.Written, func(j int, _ *cells.Notation) bool { return f.p.Columns[j].Numbers() })
 }

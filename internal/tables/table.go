@@ -34,6 +34,7 @@ type Table struct {
 
 	profile *Profile // of all rows; nil: not asked for so far
 
+	typed  bool    // of a file that is no text: lines are rows
 	forRun *forRun // of a table that was read for a run; nil: it was not
 	lines  []evenLines
 
@@ -63,8 +64,25 @@ type evenLines struct{ row, line, step int }
 // Rows is the number of rows, without the header.
 func (t *Table) Rows() int { return len(t.Values) / t.Cols }
 
-// Line is the line of the file on which row i starts, from 1.
+// Line is the line of the file on which row i starts, from 1; in a file that is no text it is the number of the row, from 1.
 func (t *Table) Line(i int) int { return lineOf(t.lines, i) }
+
+// Where names row i in an error by its line in the file, or in a file that is no text by its number from 1.
+func (t *Table) Where(i int) string { return t.at(t.Line(i)) }
+
+// at is Where of the row that starts on a line.
+func (t *Table) at(line int) string { return cells.At(line, t.typed) }
+
+// unit is what lines count.
+func (t *Table) unit() string {
+	if t.typed {
+		return "row"
+	}
+	return "line"
+}
+
+// InText reports whether the file is a text, so that rows are on lines.
+func (t *Table) InText() bool { return !t.typed }
 
 // Lines is Line without the table, whose memory is free then.
 func (t *Table) Lines() func(i int) int {

@@ -86,7 +86,7 @@ func (t *Table) CompleteTarget(j int, classes bool, known []string) error {
 		if classes {
 			mend = "fill it, remove the row, or write another word if it is a class"
 		}
-		return fmt.Errorf("%s: line %d, %s: %s stands for a missing value: %s", t.Name, t.Line(i), t.Title(j), cells.Quote([]byte(words[int(v)])), mend)
+		return fmt.Errorf("%s: %s, %s: %s stands for a missing value: %s", t.Name, t.Where(i), t.Title(j), cells.Quote([]byte(words[int(v)])), mend)
 	}
 	return nil
 }

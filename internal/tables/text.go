@@ -23,7 +23,6 @@ type tableText struct {
 	size   int           // of the file
 	packed bool          // with gzip
 	p      *parquet.File // of a Parquet file; nil: it is another
-	file   string        // the file of a Parquet file
 	read   int           // bytes of the file so far, of the present pass over it
 }
 
@@ -123,13 +122,13 @@ func (t *tableText) lines(window int) (lines, size int, err error) {
 
 // named puts the file's name before an error.
 func (t *tableText) named(err error) error {
-	var damaged *parquet.Error
+	var cell *CellError
+	if errors.As(err, &cell) {
+		cell.Row = t.p != nil
+	}
 	var ambiguous *AmbiguousError
-	switch {
-	case err == nil || errors.As(err, &ambiguous): // which names the file itself
+	if err == nil || errors.As(err, &ambiguous) { // which names the file itself
 		return err
-	case errors.As(err, &damaged): // of no line of a text
-		return fmt.Errorf("%s: %w", t.file, err)
 	}
 	return fmt.Errorf("%s: %w", t.name, err)
 }
