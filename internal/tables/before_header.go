@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,13 @@ const longLine = 16 << 10
 func (o CSV) late(name string, head []byte, skipped bool) error {
 	if o.run != nil || o.Target == "" || o.Header != nil || isNumber(o.Target) {
 		return nil
+	}
+	delimiter := cmp.Or(o.Delimiter, cells.GuessDelimiter(head, true))
+	first, _, _ := cells.NewReader(bytes.NewReader(head), delimiter, cells.GuessBytes, cells.Window).Record()
+	if slices.ContainsFunc(first, func(c cells.Cell) bool {
+		return Composed(string(c.Text)) == Composed(o.Target)
+	}) {
+		return nil // also where a name in quotes has several lines
 	}
 	line := 1
 	if skipped {
