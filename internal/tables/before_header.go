@@ -71,7 +71,7 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// units returns an error if the line below the header has units or types, such as kg, m or float: words above columns of numbers alone.
+// units returns an error if the line below the header has units or types, such as kg, m or float: words above columns that have numbers, or no value.
 func (o CSV) units(name string, head []byte, delimiter string) error {
 	if line, _, _ := bytes.Cut(head, []byte("\n")); len(line) > longLine {
 		return nil
@@ -100,8 +100,8 @@ func (o CSV) units(name string, head []byte, delimiter string) error {
 			words = append(words, j)
 		}
 	}
-	rows := 0
-	for ; rows < lookLines; rows++ {
+	rows := 0 // of those that have a number below each word
+	for rows < lookLines {
 		record, ok, err := c.Record()
 		if err != nil || ok && len(record) != cols {
 			return nil
@@ -109,10 +109,16 @@ func (o CSV) units(name string, head []byte, delimiter string) error {
 		if !ok {
 			break
 		}
+		missing := false
 		for _, j := range words {
-			if !isNumber(string(record[j].Text)) {
+			v, err := cells.Number(record[j].Text)
+			if err != nil && !standsForMissing(string(record[j].Text)) {
 				return nil
 			}
+			missing = missing || err != nil || v != v
+		}
+		if !missing {
+			rows++
 		}
 	}
 	if len(words) == 0 || rows < 2 {

@@ -21,6 +21,8 @@ func TestBeforeHeader(t *testing.T) {
 		{"a,b,y\nkg,m,EUR\n" + rows, "line 2 has no numbers, as \"kg\""},
 		{"a,b,y\nfloat,float,float\n" + rows, "units or types: remove it"},
 		{"a,b,y\nkg,,\n" + rows, "units or types"},
+		{"a,b,y\nkg,m,EUR\nNA,?,1\n" + rows, "units or types"},
+		{"\"y\"\nA00\n\"\"\n2\n", ""},
 		{"a,b,y\n" + rows, ""},
 		{"a,b,y\nred,x,no\nblue,z,yes\nred,z,y\n", ""},
 		{"a,b,y\nred,1,1\nblue,2,2\nred,2,3\n", ""},
