@@ -84,6 +84,7 @@ func BenchmarkElementwise(b *testing.B) {
 		{"Load.U8", features, func() { load.U8(bytes, &row, wide) }},
 		{"Load.F32", features, func() { load.F32(examples, &row, wide) }},
 		{"Transpose", n, func() { Transpose(x, n, y, n) }},
+		{"Transpose30", 30, func() { Transpose(x[:30*Lanes], 30, y, 32) }},
 		{"Windows.Max2x2", pixels, func() { windows.Max(planes, wide, arg) }},
 		{"Windows.MaxBackward2x2", pixels, func() { windows.MaxBackward(wide, arg, planes) }},
 		{"Windows.Sum2x2", pixels, func() { windows.Sum(planes, 0.25, wide) }},

@@ -93,6 +93,13 @@ func Transpose(x []float32, n int, dst []float32, dstStride int) {
 			len(x), n, len(dst), dstStride))
 	}
 	done := transposeAssembly(x, n, dst, dstStride)
+	if done < wide { // vectors of zeros make the last blocks whole
+		var last [Lanes * Lanes]float32
+		copy(last[:], x[done*Lanes:n*Lanes])
+		if transposeAssembly(last[:], wide-done, dst[done:], dstStride) > 0 {
+			return
+		}
+	}
 	for e := range Lanes {
 		row := dst[e*dstStride:][:wide]
 		for i := done; i < n; i++ {

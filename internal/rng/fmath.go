@@ -48,21 +48,25 @@ func Exp(x float64) float64 {
 
 // Log returns the natural logarithm of x: −Inf at 0, NaN below.
 func Log(x float64) float64 {
-	switch {
-	case math.IsNaN(x) || math.IsInf(x, 1):
-		return x
-	case x < 0:
-		return math.NaN()
-	case x == 0:
-		return math.Inf(-1)
+	const normal, infinite = 1 << 52, 0x7ff << 52
+	bits, k := math.Float64bits(x), 0.0
+	if bits-normal >= infinite-normal {
+		switch {
+		case math.IsNaN(x) || math.IsInf(x, 1):
+			return x
+		case x < 0:
+			return math.NaN()
+		case x == 0:
+			return math.Inf(-1)
+		}
+		bits, k = math.Float64bits(x*(1<<52)), -52
 	}
-	// x = 2^k (1+f), √½ ≤ 1+f < √2, and log(1+f) = f − f²/2 + s (f²/2 + R(s²)), s = f/(2+f).
-	m, e := math.Frexp(x)
-	if m < math.Sqrt2/2 {
-		m *= 2
-		e--
-	}
-	f, k := m-1, float64(e)
+	// x = 2^k (1+f), √½ ≤ 1+f < √2, and log(1+f) = f − f²/2 + s (f²/2 + R(s²)), s = f/(2+f). A branch on 1+f would be guessed wrong
+	// half of the time.
+	const one, rootHalf, mantissa = 0x3ff << 52, 0x3fe6a09e667f3bcd, 1<<52 - 1
+	bits += one - rootHalf
+	k += float64(int64(bits>>52) - 0x3ff)
+	f := math.Float64frombits(bits&mantissa+rootHalf) - 1
 	s := f / (2 + f)
 	z := float64(s * s)
 	w := float64(z * z)
