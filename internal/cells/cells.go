@@ -217,7 +217,9 @@ func (c *Reader) cell() (last bool, err error) {
 				return false, c.fault(line, len(c.rec)+1, "a quote within a cell that does not begin with one")
 			}
 		}
-		text = bytes.TrimRight(c.raw[from:c.pos], " \t")
+		for text = c.raw[from:c.pos]; len(text) > 0 && isBlank(text[len(text)-1]); {
+			text = text[:len(text)-1]
+		}
 	}
 	if len(c.rec) == MaxColumns {
 		return false, c.fault(line, 0, fmt.Sprintf("more than %d columns", MaxColumns))
@@ -278,10 +280,12 @@ func (c *Reader) ends(b byte) bool {
 
 // skipBlanks skips blanks that are not the delimiter.
 func (c *Reader) skipBlanks() {
-	for c.pos < len(c.raw) && (c.raw[c.pos] == ' ' || c.raw[c.pos] == '\t') && c.raw[c.pos] != c.delim {
+	for c.pos < len(c.raw) && isBlank(c.raw[c.pos]) && c.raw[c.pos] != c.delim {
 		c.pos++
 	}
 }
+
+func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
 // newline skips a line end, if there is one here.
 func (c *Reader) newline() bool {
