@@ -166,7 +166,6 @@ func (p *Predictor) checkKey(out string) error {
 // predict returns the prediction for a set: for each example as many numbers as columns has names. outside counts the inputs of each
 // example that lie outside; nil: this is not known.
 func (p *Predictor) predict(ctx context.Context, set *data.Set, outside []int32) ([]float64, error) {
-	var values []float64
 	if p.Posterior.Net.Likelihood().Regression() {
 		v, err := p.Posterior.PredictAmounts(ctx, set, amounts(p.Schema.Targets), p.quantiles(), p.Pool)
 		if err != nil {
@@ -174,6 +173,7 @@ func (p *Predictor) predict(ctx context.Context, set *data.Set, outside []int32)
 		}
 		restoreRegression(v, p.Schema.Targets)
 		each := len(p.quantiles())
+		values := make([]float64, 0, set.Len()*(3+each))
 		for i, mean := range v.Mean {
 			values = append(values, mean, v.Aleatoric[i], v.Epistemic[i])
 			values = append(values, v.Quantiles[each*i:each*(i+1)]...)
@@ -184,6 +184,7 @@ func (p *Predictor) predict(ctx context.Context, set *data.Set, outside []int32)
 	if err != nil {
 		return nil, err
 	}
+	values := make([]float64, 0, set.Len()*(v.Classes+5))
 	for i := range set.Len() {
 		values = append(values, v.Probs[i*v.Classes:(i+1)*v.Classes]...)
 		values = append(values, v.Total[i], v.Aleatoric[i], v.Epistemic[i])
