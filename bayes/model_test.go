@@ -183,6 +183,8 @@ func TestNewRefuses(t *testing.T) {
 		`"b": Scale is -1`:                     {{Name: "a", Prior: HalfNormal{}}, {Name: "b", Prior: HalfCauchy{-1}}},
 		`Rate is NaN`:                          {{Name: "a", Prior: Gamma{0, math.NaN()}}},
 		`the interval from 1 to 1 is empty`:    {{Name: "a", Prior: Uniform{1, 1}}},
+		`wider than the largest number`:        {{Name: "a", Prior: Uniform{-1e308, 1e308}}},
+		`there is no number between 1 and`:     {{Name: "a", Prior: Uniform{1, math.Nextafter(1, 2)}}},
 		`Mean is -4, more than three SD`:       {{Name: "a", Prior: PositiveNormal{-4, 1}}},
 		`Mean is +Inf`:                         {{Name: "a", Prior: LogNormal{math.Inf(1), 1}}},
 		`a flat prior needs a Start`:           {{Name: "a", Prior: Flat{}}},

@@ -3,6 +3,7 @@ package bayes
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
@@ -30,9 +31,16 @@ func (p Uniform) LogDensity(_ float64, _, slopes []float64) float64 {
 }
 
 func (p Uniform) check() error {
-	err := errors.Join(wantFinite("Lower", p.Lower), wantFinite("Upper", p.Upper))
-	if err == nil && !(p.Lower < p.Upper) {
-		err = fmt.Errorf("the interval from %v to %v is empty", p.Lower, p.Upper)
+	if err := errors.Join(wantFinite("Lower", p.Lower), wantFinite("Upper", p.Upper)); err != nil {
+		return err
 	}
-	return err
+	switch {
+	case !(p.Lower < p.Upper):
+		return fmt.Errorf("the interval from %v to %v is empty", p.Lower, p.Upper)
+	case math.IsInf(p.Upper-p.Lower, 0):
+		return fmt.Errorf("the interval from %v to %v is wider than the largest number: want ends that are nearer", p.Lower, p.Upper)
+	case math.Nextafter(p.Lower, p.Upper) == p.Upper:
+		return fmt.Errorf("there is no number between %v and %v: want ends that are farther apart", p.Lower, p.Upper)
+	}
+	return nil
 }

@@ -66,6 +66,9 @@ func (Auxiliary) Findings() []finding.Finding { return nil }
 // On implements Method.
 func (m Auxiliary) On(job Job) (Filter, error) {
 	m.Scheme = m.scheme()
+	if err := job.check(); err != nil {
+		return nil, err
+	}
 	if err := refused("auxiliary filter", m); err != nil {
 		return nil, err
 	}

@@ -59,6 +59,9 @@ func (Bootstrap) Findings() []finding.Finding { return nil }
 // On implements Method.
 func (m Bootstrap) On(job Job) (Filter, error) {
 	m.Resample = m.resampler()
+	if err := job.check(); err != nil {
+		return nil, err
+	}
 	if err := refused("bootstrap filter", m); err != nil {
 		return nil, err
 	}

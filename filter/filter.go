@@ -21,6 +21,7 @@ package filter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -128,6 +129,9 @@ func (st *State) transition(m ssm.Model, scan *ssm.Scan) (ssm.Transition, error)
 		dt = scan.Time - st.Time
 	}
 	tr, err := m.Transition(dt)
+	if err == nil && tr == nil {
+		err = fmt.Errorf("the model's Transition(%v) is nil, without an error: want a transition, or an error that says which step the model cannot take", dt)
+	}
 	if err != nil {
 		if st.K > 0 {
 			err = &TimeError{st.Time, scan.Time, err}
@@ -152,6 +156,33 @@ func refused(name string, m config.Checker) error {
 	m.Check(faults)
 	if all := faults.All(); len(all) > 0 {
 		return fmt.Errorf("%s: %s", name, strings.TrimPrefix(all[0].Path+": "+all[0].Message, ": "))
+	}
+	return nil
+}
+
+// mostNumbers is the largest length of a state: a million numbers a particle are more than any filter can make use of.
+const mostNumbers = 1 << 20
+
+// check returns an error for a job without a model, or with one whose states cannot be made.
+func (j Job) check() error {
+	if j.Model == nil {
+		return errors.New("the model is nil: want a state-space model")
+	}
+	if d := j.Model.Dim(); d < 1 || d > mostNumbers {
+		return fmt.Errorf("the model says that its states have %d numbers (Dim): want 1 to %d", d, mostNumbers)
+	}
+	return nil
+}
+
+// given returns an error for a step that is asked for with nil.
+func given(ctx context.Context, st *State, scan *ssm.Scan) error {
+	switch {
+	case ctx == nil:
+		return errors.New("the context is nil: want context.Background()")
+	case st == nil:
+		return errors.New("the state is nil: begin with the filter's Init")
+	case scan == nil:
+		return errors.New("the scan is nil: a scan without measurements is &ssm.Scan{Time: t}")
 	}
 	return nil
 }

@@ -46,6 +46,9 @@ func (Kalman) Findings() []finding.Finding { return nil }
 
 // On implements Method.
 func (m Kalman) On(job Job) (Filter, error) {
+	if err := job.check(); err != nil {
+		return nil, err
+	}
 	if err := m.Suits(job.Model); err != nil {
 		return nil, err
 	}
@@ -61,7 +64,10 @@ func (f *kalman) Init(context.Context) (*State, error) {
 }
 
 // Step implements Filter.
-func (f *kalman) Step(_ context.Context, st *State, scan *ssm.Scan) (Info, error) {
+func (f *kalman) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	if err := given(ctx, st, scan); err != nil {
+		return Info{}, err
+	}
 	if st.Mean == nil || st.Dim != f.model.Dim() {
 		return Info{}, errors.New("the state is not one of a Kalman filter of this model: begin with its own Init")
 	}

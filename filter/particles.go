@@ -41,6 +41,9 @@ func (f *weighting) Init(context.Context) (*State, error) {
 
 // scan begins a scan.
 func (f *weighting) scan(ctx context.Context, st *State, scan *ssm.Scan) (*moving, error) {
+	if err := given(ctx, st, scan); err != nil {
+		return nil, err
+	}
 	if err := st.fits(f.Model, f.n, true); err != nil {
 		return nil, err
 	}

@@ -124,6 +124,9 @@ func (m SMCMC) Findings() []finding.Finding {
 
 // On implements Method.
 func (m SMCMC) On(job Job) (Filter, error) {
+	if err := job.check(); err != nil {
+		return nil, err
+	}
 	if err := refused("SMCMC", m); err != nil {
 		return nil, err
 	}
@@ -171,6 +174,9 @@ func (f *smcmc) Init(context.Context) (*State, error) {
 
 // Step implements Filter.
 func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	if err := given(ctx, st, scan); err != nil {
+		return Info{}, err
+	}
 	if err := st.fits(f.Model, f.Particles, false); err != nil {
 		return Info{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,6 +79,9 @@ func checkMeanLogits(on bool, run *starling.Run) error {
 const mostThreads = 4096
 
 func checkThreads(n int) error {
+	if all := runtime.GOMAXPROCS(0); n == 0 && all > mostThreads {
+		return wrongUse("GOMAXPROCS=%d: want a number from 1 to %d; more threads than CPUs gain nothing", all, mostThreads)
+	}
 	if n < 0 || n > mostThreads {
 		return wrongUse("--threads %d: want a number from 1 to %d, or 0 for one a CPU; more threads than CPUs gain nothing", n, mostThreads)
 	}

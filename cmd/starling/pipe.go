@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/ckpt"
 )
 
 // pipe is the name of stdin or stdout in the place of a file.
@@ -17,7 +18,12 @@ const pipe = "-"
 // spool copies a stream to a temporary file, since readers of files read some of it twice: they find its faults before anything is
 // predicted. The caller calls remove in the end. An interrupt ends the waiting for more.
 func spool(ctx context.Context, stream io.Reader) (path string, remove func(), err error) {
-	file, err := os.CreateTemp("", "starling-")
+	if f, ok := stream.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return "", nil, &eval.InputError{Err: errors.New("stdin is a folder: want the text of a file, as in starling predict RUN --in - < rows.csv")}
+		}
+	}
+	file, err := ckpt.Temp("", "starling-")
 	if err != nil {
 		return "", nil, err
 	}

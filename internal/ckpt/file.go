@@ -20,7 +20,7 @@ func WriteFile(path string, b []byte) error {
 	})
 }
 
-// Replace replaces the file at path by what write writes, atomically and durably. A temporary file .NAME.* in the same
+// Replace replaces the file at path by what write writes, atomically and durably. A temporary file .NAME.DIGITS (Temp) in the same
 // folder is written, synchronised and renamed to path, and the folder is synchronised. Whatever happens in between, also a
 // crash, path holds either all of the old bytes or all of the new ones. If previous is not empty, the old file is first
 // renamed to previous: a crash between the two renames leaves the old file there, and nothing at path.
@@ -32,7 +32,7 @@ func Replace(path, previous string, write func(w io.Writer) error) error {
 }
 
 func replace(path, previous string, write func(w io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := Temp(filepath.Dir(path), "."+filepath.Base(path)+".")
 	if err != nil {
 		return fmt.Errorf("%s was not written: %w", path, err)
 	}

@@ -24,10 +24,10 @@ func ended(err error) error {
 	return err
 }
 
-// recovered makes a panic an error: a library that decodes or unpacks may panic.
+// recovered makes a panic an error: a library that decodes or unpacks may panic. What it panicked with says nothing to a user.
 func recovered(err *error) {
-	if panicked := recover(); panicked != nil {
-		*err = &Error{fmt.Errorf("%w: %v", errDamaged, panicked)}
+	if recover() != nil {
+		*err = &Error{errDamaged}
 	}
 }
 

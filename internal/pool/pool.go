@@ -8,7 +8,9 @@
 package pool
 
 import (
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -36,7 +38,7 @@ func (p *Pool) Threads() int {
 }
 
 // Run calls task(0) … task(n−1), each once, in any order and partly at the same time, and returns when all are
-// done. A panic in a task is raised again in the caller. A nil pool is a new one with one thread for each CPU.
+// done. A panic in a task is raised again in the caller, as a *Panic. A nil pool is a new one with one thread for each CPU.
 func (p *Pool) Run(n int, task func(i int)) {
 	if p == nil {
 		p = New(0)
@@ -47,12 +49,12 @@ func (p *Pool) Run(n int, task func(i int)) {
 	var (
 		next   atomic.Int64
 		wg     sync.WaitGroup
-		failed atomic.Pointer[any]
+		failed atomic.Pointer[Panic]
 	)
 	work := func() {
 		defer func() {
 			if r := recover(); r != nil {
-				failed.CompareAndSwap(nil, &r)
+				failed.CompareAndSwap(nil, panicOf(r))
 				next.Store(int64(n))
 			}
 		}()
@@ -75,8 +77,30 @@ func (p *Pool) Run(n int, task func(i int)) {
 	work()
 	wg.Wait()
 	if r := failed.Load(); r != nil {
-		panic(*r)
+		panic(r)
 	}
+}
+
+// Panic is what a task panicked with, and where: another goroutine raises it again, whose own stack does not say.
+type Panic struct {
+	Value any
+	Stack []byte // of the task's goroutine
+}
+
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n\nin a task, of which this is the stack:\n%s", p.Value, p.Stack) }
+
+// Unwrap is the value if it is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// panicOf is the Panic of a value that was recovered; one of a nested run stays as it is.
+func panicOf(r any) *Panic {
+	if p, ok := r.(*Panic); ok {
+		return p
+	}
+	return &Panic{r, debug.Stack()}
 }
 
 // take takes a spare token if there is one.

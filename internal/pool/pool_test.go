@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -70,7 +71,7 @@ func TestAllThreadsWork(t *testing.T) {
 	meet()
 	func() {
 		defer func() {
-			if r := recover(); r != "task 3" {
+			if r, ok := recover().(*Panic); !ok || r.Value != "task 3" {
 				t.Errorf("recovered %v from a run whose task 3 panicked", r)
 			}
 		}()
@@ -167,7 +168,7 @@ func TestPanicIsPassedOn(t *testing.T) {
 				}
 				func() {
 					defer func() {
-						if r := recover(); r != any(value) {
+						if r, ok := recover().(*Panic); !ok || r.Value != any(value) || !bytes.Contains(r.Stack, []byte("pool.TestPanic")) {
 							t.Errorf("%d threads, task %d, depth %d: recovered %v", threads, bad, depth, r)
 						}
 					}()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/lock"
@@ -64,10 +65,11 @@ func isNumber(text string) bool { return text != "" && strings.Trim(text, "01234
 type Folder struct {
 	Dir     string
 	kind    Kind
-	parents []string // folders around it that were made for it, outermost first
-	made    bool     // the folder itself was made by this process
-	resumed bool     // it was taken by ResumeFolder
-	kept    bool     // it holds a state to resume from, or a result
+	parents []string    // folders around it that were made for it, outermost first
+	made    bool        // the folder itself was made by this process
+	resumed bool        // it was taken by ResumeFolder
+	kept    bool        // it holds a state to resume from, or a result
+	busy    atomic.Bool // a run is at work in it
 	lock    *lock.Lock
 }
 

@@ -205,3 +205,24 @@ func TestIsRunFile(t *testing.T) {
 		}
 	}
 }
+
+// TestOneRunAtATime: a folder has one run at a time, also within a process; when that has ended, it can be gone on with.
+func TestOneRunAtATime(t *testing.T) {
+	f, err := TakeFolder(filepath.Join(t.TempDir(), "run"), fitKind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for range 2 {
+		run, err := Open(f, nil, Manifest{}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(f, nil, Manifest{}, Options{}); err == nil || !strings.Contains(err.Error(), "take a folder of its own for each run") {
+			t.Errorf("a second run in a folder at work: %v", err)
+		}
+		if err := run.Close(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

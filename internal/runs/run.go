@@ -70,6 +70,12 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 	if !folder.held() {
 		return nil, fmt.Errorf("folder %s is not taken, or was closed", folder.Dir)
 	}
+	if !folder.busy.CompareAndSwap(false, true) {
+		return nil, fmt.Errorf("a run is at work in folder %s, and another was begun in it: take a folder of its own for each run", folder.Dir)
+	}
+	defer func() {
+		folder.busy.Store(r.open)
+	}()
 	r.Manifest.Kind = folder.kind.Name
 	k := &keeper{folder: folder, every: o.Every, now: r.clock.time}
 	k.state.identity = r.identity()
@@ -177,8 +183,14 @@ func (r *Run) Finish(files []File) error {
 	if err != nil {
 		return fmt.Errorf("the run is done but could not be written: %w", remedied(err))
 	}
-	r.open = false
+	r.end()
 	return nil
+}
+
+// end lets another run have the folder.
+func (r *Run) end() {
+	r.open = false
+	r.folder.busy.Store(false)
 }
 
 // Close ends a run and returns err, the error that stopped it if there was one. A run that is not done is marked as
@@ -187,7 +199,7 @@ func (r *Run) Close(err error) error {
 	if r == nil || !r.open {
 		return err
 	}
-	r.open = false
+	defer r.end()
 	err = errors.Join(err, r.keep.close())
 	r.Manifest.Finished, r.Manifest.Status = time.Time{}, Failed
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
