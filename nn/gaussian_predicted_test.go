@@ -24,6 +24,19 @@ func lanesOf(values ...float32) []float32 {
 // Two values by hand: N(3; 1, 2²), one standard deviation off, and N(0; 1, ½²), two off. With log σ beyond its bounds the
 // density is that at the bound, and only the mean has a gradient; at the bound itself log σ has one, as in PyTorch's clamp.
 func TestPredictedByHand(t *testing.T) {
+	for _, kernel := range lanes.Kernels() {
+		t.Run(kernel, func(t *testing.T) {
+			restore, err := lanes.SetKernel(kernel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer restore()
+			predictedByHand(t)
+		})
+	}
+}
+
+func predictedByHand(t *testing.T) {
 	ln2 := float32(math.Ln2)
 	low, high := float32(lanes.LowestLogSD), float32(lanes.HighestLogSD)
 	over, under := math.Nextafter32(high, 20), math.Nextafter32(low, -20)
