@@ -175,7 +175,7 @@ func (l Gaussian) logLik(t *tape, g int, z, ll, dz []float32) {
 		}
 		of, sums := z[b*n:][:n], ll[b*lanes.Lanes:][:lanes.Lanes]
 		if l.SD == Predicted {
-			predictedLogLik(of, t.target[g*n/2:][:n/2], l.Floor, sums, d)
+			lanes.PredictedNormal(of, t.target[g*n/2:][:n/2], l.Floor, sums, d)
 			continue
 		}
 		prec, norm := l.precision(t, b)

@@ -24,31 +24,11 @@ import (
 // start cannot overflow, and no example is fitted exactly.
 const Predicted = -2
 
-// The bounds of a predicted log σ, ln 1e-6 and ln 1e6.
-const (
-	lowestLogSD  = -highestLogSD
-	highestLogSD = 13.815510557964274104107948728106
-)
-
 // checkFloor refuses a floor of what is not predicted.
 func checkFloor(floor float64, predicted bool, f *config.Faults) {
 	f.If(!(floor >= 0 && floor <= 1e6), "floor", "want a number from 0 to 1e6, have %v", floor)
 	f.If(floor > 0 && !predicted, "floor", "is that of predicted standard deviations: want sd: predicted, or no floor")
 }
-
-// predictedScale is log σ and 1/σ² of an output s, and ∂ log σ/∂s within the bounds of s.
-func predictedScale(s float32, floor float64) (logSD, prec, slope float64) {
-	logSD = boundedLogSD(s)
-	if floor == 0 {
-		return logSD, rng.Exp(-2 * logSD), 1
-	}
-	own := rng.Exp(2 * logSD)
-	square := own + float64(floor*floor)
-	return 0.5 * rng.Log(square), 1 / square, own / square
-}
-
-// boundedLogSD is a predicted log σ within its bounds; NaN stays NaN.
-func boundedLogSD(s float32) float64 { return max(lowestLogSD, min(highestLogSD, float64(s))) }
 
 // evenOutputs refuses a network whose outputs are no pairs.
 func evenOutputs(outputs int) error {
@@ -62,32 +42,9 @@ func evenOutputs(outputs int) error {
 func predictedNormals(z []float32, floor float64, mean, sd []float64) {
 	k := len(mean)
 	for c := range k {
-		mean[c], sd[c] = float64(z[c]), rng.Exp(boundedLogSD(z[k+c]))
+		mean[c], sd[c] = float64(z[c]), rng.Exp(lanes.BoundedLogSD(z[k+c]))
 		if floor > 0 {
 			sd[c] = math.Sqrt(float64(sd[c]*sd[c]) + float64(floor*floor))
 		}
-	}
-}
-
-// predictedLogLik is logLik for one group of one particle: z [2K][16], y [K][16], ll [16], and dz as z, or nil. It computes in
-// float64, which has room for 1/σ², and in one order, so that the bits are the same on every machine.
-func predictedLogLik(z, y []float32, floor float64, ll, dz []float32) {
-	for l := range lanes.Lanes {
-		sum := 0.0
-		for m := l; m < len(y); m += lanes.Lanes {
-			s := m + len(y)
-			logSD, prec, slope := predictedScale(z[s], floor)
-			r := float64(y[m]) - float64(z[m])
-			square := float64(float64(r*r) * prec)
-			sum += float64(-0.5*square) - logSD - halfLog2Pi
-			if dz == nil {
-				continue
-			}
-			dz[m], dz[s] = float32(r*prec), float32(float64(square-1)*slope)
-			if v := float64(z[s]); v < lowestLogSD || v > highestLogSD {
-				dz[s] = 0
-			}
-		}
-		ll[l] = float32(sum)
 	}
 }

@@ -24,10 +24,23 @@ func lanesOf(values ...float32) []float32 {
 // Two values by hand: N(3; 1, 2²), one standard deviation off, and N(0; 1, ½²), two off. With log σ beyond its bounds the
 // density is that at the bound, and only the mean has a gradient; at the bound itself log σ has one, as in PyTorch's clamp.
 func TestPredictedByHand(t *testing.T) {
+	for _, kernel := range lanes.Kernels() {
+		t.Run(kernel, func(t *testing.T) {
+			restore, err := lanes.SetKernel(kernel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer restore()
+			predictedByHand(t)
+		})
+	}
+}
+
+func predictedByHand(t *testing.T) {
 	ln2 := float32(math.Ln2)
-	low, high := float32(lowestLogSD), float32(highestLogSD)
+	low, high := float32(lanes.LowestLogSD), float32(lanes.HighestLogSD)
 	over, under := math.Nextafter32(high, 20), math.Nextafter32(low, -20)
-	if float64(over) <= highestLogSD || float64(under) >= lowestLogSD {
+	if float64(over) <= lanes.HighestLogSD || float64(under) >= lanes.LowestLogSD {
 		t.Fatal("the neighbours of the bounds are not beyond them")
 	}
 	for _, c := range []struct {
@@ -47,7 +60,7 @@ func TestPredictedByHand(t *testing.T) {
 	} {
 		z, y, ll := lanesOf(c.z...), lanesOf(c.y...), make([]float32, lanes.Lanes)
 		dz := make([]float32, len(z))
-		predictedLogLik(z, y, 0, ll, dz)
+		lanes.PredictedNormal(z, y, 0, ll, dz)
 		near := func(got float32, want float64) bool { return math.Abs(float64(got)-want) <= 1e-5*math.Abs(want)+1e-6 }
 		for l := range lanes.Lanes {
 			if !near(ll[l], c.ll) {
@@ -60,7 +73,7 @@ func TestPredictedByHand(t *testing.T) {
 			}
 		}
 		value := make([]float32, lanes.Lanes)
-		predictedLogLik(z, y, 0, value, nil)
+		lanes.PredictedNormal(z, y, 0, value, nil)
 		if value[3] != ll[3] {
 			t.Errorf("%s: without a gradient %v, with one %v", c.name, value[3], ll[3])
 		}
@@ -73,7 +86,7 @@ func TestPredictedByHand(t *testing.T) {
 		}
 	}
 	z, ll := lanesOf(0, float32(math.NaN())), make([]float32, lanes.Lanes)
-	if predictedLogLik(z, lanesOf(0), 0, ll, z); !math.IsNaN(float64(ll[0])) {
+	if lanes.PredictedNormal(z, lanesOf(0), 0, ll, z); !math.IsNaN(float64(ll[0])) {
 		t.Errorf("the log-likelihood with a log σ of NaN is %v", ll[0])
 	}
 }
@@ -112,7 +125,7 @@ func BenchmarkPredicted(b *testing.B) {
 	z, y, ll := lanesOf(0.5, -0.25), lanesOf(1), make([]float32, lanes.Lanes)
 	dz := make([]float32, len(z))
 	for b.Loop() {
-		predictedLogLik(z, y, 0, ll, dz)
+		lanes.PredictedNormal(z, y, 0, ll, dz)
 	}
 }
 

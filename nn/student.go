@@ -153,7 +153,7 @@ func (l Student) particle(of *tails, own []float64, z, y, ll, dz []float32, vali
 		for m := lane; m < len(y); m += lanes.Lanes {
 			s := m + len(y)
 			if l.SD == Predicted {
-				logSD, prec, slope = predictedScale(z[s], l.Floor)
+				logSD, prec, slope = lanes.PredictedScale(z[s], l.Floor)
 			}
 			r := float64(y[m]) - float64(z[m])
 			q := float64(float64(r*r)*prec) / of.df
@@ -167,7 +167,7 @@ func (l Student) particle(of *tails, own []float64, z, y, ll, dz []float32, vali
 			dz[m] = float32(float64(r*prec) * weight)
 			if l.SD == Predicted {
 				dz[s] = float32(float64(pull-1) * slope)
-				if v := float64(z[s]); v < lowestLogSD || v > highestLogSD {
+				if slope == 0 {
 					dz[s] = 0
 				}
 			}

@@ -20,14 +20,14 @@
 //   - [Load] and [Transpose]: examples into the lanes, and activations out of them;
 //   - [ReLU], [Tanh], [GELU] and [Swish], element by element, and their derivatives; [Scale], multiplication by a number,
 //     and [Drop], of the lanes that a mask keeps;
-//   - [Categorical], [Bernoulli] and [Gaussian]: log-likelihoods and their gradients, with [MaskLanes] and [LaneSums]
-//     for groups that are not full;
+//   - [Categorical], [Bernoulli], [Gaussian] and [PredictedNormal]: log-likelihoods and their gradients, with [MaskLanes]
+//     and [LaneSums] for groups that are not full;
 //   - [SquareSum], [NormalTerms] and [MixtureTerm]: densities of many measurements or means at one point, for filters;
 //   - [AddScaled], [Kick], [Squares], [NormalSquares] and [NormalGradient] in float64: leapfrogs and normal priors;
 //   - [Philox], the blocks of random streams;
 //   - [SumRows], the gradients of biases; [Float32s] and [AddFloat64s] to and from float64.
 //
-// Their elementary functions are polynomials of this package. Comments state their errors.
+// Their elementary functions are polynomials of this package. Comments state their errors. [Exp] and [Log] are in float64.
 //
 // # Plans
 //

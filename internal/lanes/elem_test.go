@@ -194,6 +194,15 @@ var elementwise = map[string]func(a *arena){
 		n := r * g * Lanes
 		Gaussian(a.floats(n*outputs), a.floats(g*outputs*Lanes), outputs, 1.7, -0.3, a.floats(n), a.gradient(n*outputs))
 	},
+	"PredictedNormal": func(a *arena) {
+		k := a.some(1)
+		z := a.floats(2 * k * Lanes)
+		dz := a.gradient(len(z))
+		if a.r.IntN(4) == 0 {
+			dz = z
+		}
+		PredictedNormal(z, a.floats(k*Lanes), []float64{0, .003, 1}[a.r.IntN(3)], a.floats(Lanes), dz)
+	},
 	"LaneSums": func(a *arena) {
 		groups, r := 1+a.r.IntN(6), a.some(2)
 		sums := make([]float64, r)

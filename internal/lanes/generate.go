@@ -8,3 +8,4 @@ package lanes
 //go:generate go run -C _gen . -family density -pkg lanes -out ../density_amd64.s -stubs ../density_stubs_amd64.go
 //go:generate go run -C _gen . -family philox -pkg lanes -out ../philox_amd64.s -stubs ../philox_stubs_amd64.go
 //go:generate go run -C _gen . -family leapfrog -pkg lanes -out ../leapfrog_amd64.s -stubs ../leapfrog_stubs_amd64.go
+//go:generate go run -C _gen . -family predicted -pkg lanes -out ../predicted_amd64.s -stubs ../predicted_stubs_amd64.go
