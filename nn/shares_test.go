@@ -124,7 +124,7 @@ func TestPanicInAPiece(t *testing.T) {
 	}()
 	select {
 	case r := <-ended:
-		if r != "a tile" {
+		if p, ok := r.(*pool.Panic); !ok || p.Value != "a tile" {
 			t.Errorf("recovered %v", r)
 		}
 	case <-time.After(testkit.Patience):
