@@ -63,7 +63,20 @@ func (s *Sampling) leaveOut(phase runs.Phase) (found []finding.Finding, err erro
 	case all == 1:
 		return nil, fmt.Errorf("the only %s was lost: %s. %s", s.Unit, f.Mend(), first.Why)
 	}
-	return nil, fmt.Errorf("%d of the %d %ss were lost, and at least half must remain: %s. The first of them: %s", len(lost), all, s.Unit, f.Mend(), first.Why)
+	share := fmt.Sprintf("%d of the %d", len(lost), all)
+	if s.Islands == 0 {
+		share = fmt.Sprintf("all %d", all)
+	}
+	return nil, fmt.Errorf("%s %ss were lost, and at least half must remain: %s. The first of them: %s", share, s.Unit, f.Mend(), first.Why)
+}
+
+// Remain is the number of islands that were not lost, as a run has found.
+func (s *Sampling) Remain(found []finding.Finding) int {
+	n := s.Islands
+	for _, f := range finding.All[finding.IslandsLost](found) {
+		n -= f.Islands.Count
+	}
+	return n
 }
 
 // islandsLost is the finding that some of all islands were lost. Moves that accept or reject do not leave the numbers: then it was the
