@@ -54,10 +54,11 @@ func (s *Sampling) leaveOut(phase runs.Phase) (found []finding.Finding, err erro
 	}
 	all := s.Islands
 	s.Islands -= len(lost)
-	f := s.islandsLost(lost, all)
-	switch {
-	case first == nil:
+	if first == nil {
 		return nil, nil
+	}
+	f := s.islandsLost(lost, all, phase.Parts[0].(*island).sampler.Learn != nil)
+	switch {
 	case 2*s.Islands >= all:
 		return []finding.Finding{finding.Of(f)}, nil
 	case all == 1:
@@ -80,13 +81,13 @@ func (s *Sampling) Remain(found []finding.Finding) int {
 }
 
 // islandsLost is the finding that some of all islands were lost. Moves that accept or reject do not leave the numbers: then it was the
-// weights, which more particles mend.
-func (s *Sampling) islandsLost(lost []int, all int) finding.IslandsLost {
+// weights, which more particles mend. Shared parameters that are learned may have led there, too.
+func (s *Sampling) islandsLost(lost []int, all int, learns bool) finding.IslandsLost {
 	f := finding.IslandsLost{Unit: s.Unit, Islands: finding.Numbered(lost), Of: all, Step: s.Step}
 	if s.Move.Traits().Invariant() {
 		f.Step, f.Particles = "", s.at+".particles"
 	}
-	if s.Learned {
+	if learns {
 		f.Learn = s.at + ".learn"
 	}
 	return f
