@@ -18,7 +18,7 @@ func (f IslandsLost) words() words {
 		means: f.Islands.plural("its", "their") + " moves led to infinite or undefined numbers. The posterior and all figures are those of the others" +
 			either(f.Unit == "island", say(". A log evidence is that of the others, and about %.2f too high: those that were left out had found 0",
 				math.Log(float64(f.Of)/float64(f.Of-f.Islands.Count))), ""),
-		cure:  f.Mend(), help: helpMoves,
+		cure: f.Mend(), help: helpMoves,
 	}
 }
 
