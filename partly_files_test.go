@@ -24,8 +24,8 @@ func TestPosteriorOfOtherLearned(t *testing.T) {
 		want string
 	}{
 		"wider":      {spec("model.layers.0.dense=9"), "tensor 0.weight is F32 [2 9 2] in the file, want F32 [2 8 2]: particles share it"},
-		"islands":    {spec("method.smc.islands=3"), "has the particles of 3 islands, and the method in config.yaml has 2: want the file that the run wrote"},
-		"one island": {spec("method.smc.islands=1"), "has the particles of 1 island, and the method in config.yaml has 2: want"},
+		"islands":    {spec("method.smc.islands=3"), "has the particles of 3 islands, and the run has 2: want the file that the run wrote"},
+		"one island": {spec("method.smc.islands=1"), "has the particles of 1 island, and the run has 2: want"},
 		"roles":      {spec("model.random=first"), "tensor 0.weight is random in the file, learned in the network: want the layers to be random that were when the file was written"},
 	} {
 		_, other := kept(t, c.spec)

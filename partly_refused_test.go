@@ -57,7 +57,7 @@ func TestPartlyDiverges(t *testing.T) {
 			"method={smc: {particles: 4, path: {constant: {epochs: 9, batch: 20}}, move: {walk: {sd: 1.0e+308}}, weight: bootstrap}}"), []string{"island 0, iteration 1: "}},
 		"vi":    {regression(t, "both", "model.random=first", "method={vi: {rate: 1.0e+300, epochs: 9, batch: 20, draws: 5}}"), []string{"VI, epoch 1: the mean of 0.weight[0, 0] is ", "; try a rate below 1e+300"}},
 		"svgd":  {regression(t, "both", "model.random=last", "method={svgd: {particles: 4, epochs: 9, batch: 20, rate: 1.0e+300}}"), []string{"island 0, iteration 1: SVGD diverged: ", "try a smaller rate than 1e+300"}},
-		"sghmc": {regression(t, "both", "model.random=first", "method={mcmc: {chains: 2, start: prior, epochs: 8, keep: 4, move: {sghmc: {batch: 9, step: 1.0e+100}}}}"), []string{", iteration 1: SGHMC diverged in iteration 1: particle 0 ends at", "try a smaller step than 1e+100"}},
+		"sghmc": {regression(t, "both", "model.random=first", "method={mcmc: {chains: 2, start: prior, epochs: 8, keep: 4, move: {sghmc: {batch: 9, step: 1.0e+100}}}}"), []string{"all 2 chains were lost", "take a smaller step (method.mcmc.move.sghmc.step) or learn more slowly (method.mcmc.learn)", ", iteration 1: SGHMC diverged in iteration 1: particle 0 ends at", "try a smaller step than 1e+100"}},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		f, err := TakeFolder(dir, FitRuns)

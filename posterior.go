@@ -8,6 +8,7 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/internal/safetensors"
+	"github.com/starling-smc/starling/method"
 )
 
 // readPosterior opens the posterior, whether it is one file or several with an index: whoever needs the posterior of a run that is done
@@ -66,8 +67,8 @@ func (r *Run) takePosterior(file *safetensors.File) (err error) {
 	if r.Posterior, err = bnn.OpenPosterior(file, r.Net); err != nil {
 		return err
 	}
-	if s, n := r.Spec.Way().Sampling(), len(r.Posterior.LogEvidence); s != nil && s.Islands != n {
-		return fmt.Errorf("has the particles of %s, and the method in config.yaml has %d: want the file that the run wrote", numeral.Several(n, s.Unit), s.Islands)
+	if s, n := r.Spec.Way().Sampling(), len(r.Posterior.LogEvidence); s != nil && n != method.Islands(r.Trace) {
+		return fmt.Errorf("has the particles of %s, and the run has %d: want the file that the run wrote", numeral.Several(n, s.Unit), method.Islands(r.Trace))
 	}
 	return nil
 }

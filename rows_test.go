@@ -74,6 +74,8 @@ func small(t *testing.T) map[string]Spec {
 		"metropolis":        trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
 		"literal":           trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
+	specs["chains-lost"], specs["islands-lost"] = lostOf(t, "40", "0.0045"), trees(t, "prior.anchor=null", "map=null", unbounded,
+		"method={smc: {particles: 2, islands: 4, path: {full: {iterations: 10}}, move: {leapfrog: {steps: 10, step: 0.14}}, keep: {after: {iterations: 1}}, stop: {patience: 50}}}")
 	maps.Copy(specs, partlyRandom(t))
 	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {
 		batch, trace := ", batch: 9", ""
@@ -83,6 +85,16 @@ func small(t *testing.T) map[string]Spec {
 		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}"+trace+"}", "map=null")
 	}
 	return specs
+}
+
+// unbounded is a network whose gradients grow with its weights: steps that are too long lead out of the numbers.
+const unbounded = "model.layers=[{dense: 6}, relu, {dense: 6}, relu, {dense: 3}]"
+
+// lostOf are four chains of a step that is too long. In 40 epochs of 0.0045 chain 1 is lost, in 24 of 0.0053 three are.
+func lostOf(t *testing.T, epochs, step string) Spec {
+	t.Helper()
+	return trees(t, "prior.anchor=null", "map=null", unbounded,
+		"method={mcmc: {chains: 4, start: prior, epochs: "+epochs+", keep: 8, move: {sghmc: {batch: 7, step: "+step+"}}}}")
 }
 
 // asIs takes a network that PyTorch trained as it is.

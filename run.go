@@ -64,8 +64,8 @@ type Run struct {
 	Net      *nn.Net
 	Schema   *data.Schema // how files become the network's inputs and targets
 	Manifest Manifest
-	Trace    []TraceLine
-	Courses  []Course // of the MAP restarts; nil if there were none, or the run is older than they are
+	Trace    []TraceLine // of islands that were not lost
+	Courses  []Course    // of the MAP restarts; nil if there were none, or the run is older than they are
 	Findings []Finding
 	eval.Ensembles
 
@@ -100,6 +100,7 @@ func OpenRun(dir string) (*Run, error) {
 		if err := runs.CheckTrace(record.Trace, s.Islands); err != nil {
 			return nil, damaged("trace.jsonl", err)
 		}
+		r.Trace = method.Remaining(r.Trace)
 		r.Chains, r.Precision = s.Record(r.Trace), s.Precision(r.Trace)
 	} else if len(record.Trace) > 0 {
 		if err := runs.CheckTrace(record.Trace, 1); err != nil {

@@ -102,14 +102,26 @@ func checkTrace(t *testing.T, trace []TraceLine, r *Result) {
 	if len(last) != sampling.Islands {
 		t.Errorf("a trace of %d islands, want %d", len(last), sampling.Islands)
 	}
-	for i, l := range last {
+	left := 0 // of the posterior, whose islands are those that were not lost
+	for island := range len(last) {
+		i, l := island-left, last[island]
+		if l.Lost != "" {
+			left++
+			if l.Progress != 1 {
+				t.Errorf("island %d was lost at progress %v", island, l.Progress)
+			}
+			continue
+		}
 		evidence := 0.0
 		if sampling.Drawn {
 			evidence = r.Posterior.LogEvidence[i]
 		}
 		if l.Progress != 1 || float64(l.LogZ) != evidence || !sampling.Path.Traits().Batches && l.Lambda != 1 {
-			t.Errorf("island %d ends at progress %v, λ %v, log Z %v; posterior has %v", i, l.Progress, l.Lambda, l.LogZ, r.Posterior.LogEvidence[i])
+			t.Errorf("island %d ends at progress %v, λ %v, log Z %v; posterior has %v", island, l.Progress, l.Lambda, l.LogZ, r.Posterior.LogEvidence[i])
 		}
+	}
+	if len(r.Posterior.LogEvidence) != len(last)-left {
+		t.Errorf("the posterior has %d islands, of %d, of which %d were lost", len(r.Posterior.LogEvidence), len(last), left)
 	}
 	if sampling.Chains() != (len(last) > 0 && sampling.Particles == 1) {
 		t.Errorf("%d particles of a %s", sampling.Particles, sampling.Unit)

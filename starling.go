@@ -76,7 +76,7 @@ type Result struct {
 	eval.Ensembles
 	*eval.Assessment // the ensembles' scores, and the posterior's prediction for each example
 
-	Trace    []TraceLine // by island, then by iteration
+	Trace    []TraceLine // by island, then by iteration, of islands that were not lost
 	Courses  []Course    // of the MAP restarts; nil if there were none
 	Findings []Finding   // diagnoses and warnings
 	Manifest Manifest    // version, machine, data checksums and seconds of the run

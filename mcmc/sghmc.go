@@ -155,7 +155,7 @@ func (m SGHMC) epoch(ctx context.Context, w *Work, t *Target, p *Population, now
 			if broken != "" {
 				broken = ", and " + broken
 			}
-			return Outcome{}, fmt.Errorf("SGHMC diverged in %s %d: particle %d ends at log-likelihood %v and log-prior %v%s; try a smaller step than %.4g",
+			return Outcome{}, diverged("SGHMC diverged in %s %d: particle %d ends at log-likelihood %v and log-prior %v%s; try a smaller step than %.4g",
 				unit, now.Key.Iteration+1, j, p.LL[j], p.LP[j], broken, m.Step)
 		}
 		out.Energy[j], out.Probability[j] = 0, math.NaN()

@@ -2,6 +2,7 @@ package mcmc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -286,7 +287,7 @@ func TestSGHMCDiverges(t *testing.T) {
 		for ; k < 10 && err == nil; k++ {
 			_, err = SGHMC{Batch: 1, Step: c.step, Friction: 0.1}.Mutate(context.Background(), &w, target, &p, nil, at(1, k))
 		}
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("SGHMC diverged in epoch %d: ", k)) || !strings.Contains(err.Error(), c.ends) || !strings.HasSuffix(err.Error(), fmt.Sprintf("try a smaller step than %.4g", c.step)) {
+		if !errors.As(err, new(*Diverged)) || !strings.Contains(err.Error(), fmt.Sprintf("SGHMC diverged in epoch %d: ", k)) || !strings.Contains(err.Error(), c.ends) || !strings.HasSuffix(err.Error(), fmt.Sprintf("try a smaller step than %.4g", c.step)) {
 			t.Errorf("%s: error %v in epoch %d", name, err, k)
 		}
 	}

@@ -127,7 +127,7 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tun
 		lanes.AddScaled(q.Theta, p.Theta, rate/float64(p.J), q.Theta)
 	}
 	if broken := q.Broken(t.Model); broken != "" {
-		return Outcome{}, fmt.Errorf("SVGD diverged: %s; try a smaller rate than %.4g", broken, rate)
+		return Outcome{}, diverged("SVGD diverged: %s; try a smaller rate than %.4g", broken, rate)
 	}
 	if err := t.Evaluate(ctx, q); err != nil {
 		return Outcome{}, err
@@ -136,7 +136,7 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tun
 	out := w.outcome
 	for j := range p.J {
 		if !isFinite(t.LogDensity(p, j)) {
-			return Outcome{}, fmt.Errorf("SVGD diverged: particle %d ends at log-likelihood %v and log-prior %v; try a smaller rate than %.4g", j, p.LL[j], p.LP[j], rate)
+			return Outcome{}, diverged("SVGD diverged: particle %d ends at log-likelihood %v and log-prior %v; try a smaller rate than %.4g", j, p.LL[j], p.LP[j], rate)
 		}
 		out.Energy[j], out.Probability[j] = 0, math.NaN()
 	}

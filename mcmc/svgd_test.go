@@ -2,6 +2,7 @@ package mcmc
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -285,7 +286,7 @@ func TestSVGDRefuses(t *testing.T) {
 		t.Errorf("finite parameters: %s", got)
 	}
 	w = Work{}
-	if _, err := (SVGD{Rate: 10}).Mutate(t.Context(), &w, target, &p, nil, StepContext{}); err == nil || !strings.Contains(err.Error(), "SVGD diverged: parameter 0 of particle ") ||
+	if _, err := (SVGD{Rate: 10}).Mutate(t.Context(), &w, target, &p, nil, StepContext{}); !errors.As(err, new(*Diverged)) || !strings.Contains(err.Error(), "SVGD diverged: parameter 0 of particle ") ||
 		!strings.HasSuffix(err.Error(), "try a smaller rate than 10") {
 		t.Errorf("a particle that leaves the numbers: %v", err)
 	}
@@ -293,7 +294,7 @@ func TestSVGDRefuses(t *testing.T) {
 	target, p = svgdOf(3, 2)
 	target.Model = stiff{slope{2}, 1e200}
 	w = Work{}
-	if _, err := (SVGD{}).Mutate(t.Context(), &w, target, &p, make([]float64, 3), StepContext{}); err == nil || !strings.Contains(err.Error(), "SVGD diverged: ") {
+	if _, err := (SVGD{}).Mutate(t.Context(), &w, target, &p, make([]float64, 3), StepContext{}); !errors.As(err, new(*Diverged)) || !strings.Contains(err.Error(), "SVGD diverged: ") {
 		t.Errorf("a gradient that is too large for numbers: %v", err)
 	}
 	if tuned, _ := (SVGD{}).Memory(100, 7); tuned != 8 {

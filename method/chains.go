@@ -19,11 +19,12 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 		return nil
 	}
 	var ends []float64
+	var numbers []int
 	least, last := newExtent(), newExtent()
 	for _, lines := range chains {
 		accepted := acceptance(secondHalf(lines))
 		end := float64(lines[len(lines)-1].LogLikelihood)
-		ends = append(ends, end)
+		ends, numbers = append(ends, end), append(numbers, lines[0].Island)
 		least.add(accepted)
 		last.add(end)
 	}
@@ -52,6 +53,9 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 		found = append(found, finding.Of(finding.ChainsStill{Chains: finding.Numbered(m.still), Bound: chainStillBelow, Step: s.Step, Failed: m.failed}))
 	}
 	if odd := outliers(ends); odd != nil {
+		for i, at := range odd {
+			odd[i] = numbers[at]
+		}
 		found = append(found, finding.Of(finding.ChainsOutlying{Chains: finding.Numbered(odd)}))
 	}
 	return found

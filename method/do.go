@@ -13,7 +13,7 @@ import (
 // Outcome is the result of a method.
 type Outcome struct {
 	eval.Ensembles
-	Trace    []TraceLine // by island, then by iteration
+	Trace    []TraceLine // by island, then by iteration, of islands that were not lost
 	Courses  []Course    // of the search's restarts; nil without a search
 	Findings []finding.Finding
 }
@@ -46,6 +46,7 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	if out.Trace, err = ReadTrace(j.Run.Trace()); err != nil {
 		return nil, err
 	}
+	out.Trace = Remaining(out.Trace)
 	out.Chains, out.Precision = m.Sampling().Record(out.Trace), m.Sampling().Precision(out.Trace)
 	var found []finding.Finding
 	out.Posterior, found, err = m.Gather(j, phases, out.Trace)

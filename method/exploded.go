@@ -7,7 +7,6 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/rng"
-	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -21,7 +20,7 @@ const surely = 3.0
 // prior are, and an end that is no worse than the start say that the run was too short, and not that it exploded. A trained network whose
 // NLL rises, but stays below the guess, unlearns as it should. The start is evaluated again, only where an end is worse than the guess.
 // Moves with accept/reject cannot explode, and moves without a trajectory have no step that is too long for the target.
-func (m SMC) exploded(job *Job, phases []runs.Phase, trace []TraceLine) ([]finding.Finding, error) {
+func (m SMC) exploded(job *Job, islands []*island, trace []TraceLine) ([]finding.Finding, error) {
 	travels := m.Move.Traits().Needs.Gradient || len(trace) > 0 && trace[0].Leapfrogs > 0
 	if m.Move.Traits().Invariant() || !travels {
 		return nil, nil
@@ -29,8 +28,7 @@ func (m SMC) exploded(job *Job, phases []runs.Phase, trace []TraceLine) ([]findi
 	scale, n := eval.LogScale(job.Data, job.Data.Train), 0
 	guess := scale + job.Net.Likelihood().Guess(job.Data.Train)
 	var end, start float64 // of the worst island
-	for _, part := range phases[len(phases)-1].Parts {
-		p := part.(*island)
+	for _, p := range islands {
 		now, _ := meanNLL(p.state)
 		if now += scale; p.state.Rows != (smc.Rows{}) || !(now > guess) {
 			continue
@@ -51,7 +49,7 @@ func (m SMC) exploded(job *Job, phases []runs.Phase, trace []TraceLine) ([]findi
 		return nil, nil
 	}
 	return []finding.Finding{finding.Of(finding.Exploded{
-		Exploded: n, Islands: m.Islands, End: end, Start: start, Guess: guess, Step: m.Sampling().Step,
+		Exploded: n, Islands: len(islands), End: end, Start: start, Guess: guess, Step: m.Sampling().Step,
 	})}, nil
 }
 

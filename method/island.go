@@ -8,7 +8,9 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
@@ -24,6 +26,7 @@ type island struct {
 	follows  bool       // lines of the trace have Unlearning
 	every    int        // iterations of a step, which leaves one line in the trace
 	frozen   []float64  // of φ, what nobody moves: it stands behind ψ
+	lost     *Lost      // nil: it was not lost
 
 	patience int      // of the stopping rule; 0: there is none
 	stopping Stopping // its state
@@ -42,29 +45,36 @@ var (
 // TestedEvery is the number of iterations from one evaluation on the test examples to the next.
 const TestedEvery = 20
 
-// Done reports whether the island is at the end of its path, or was stopped.
+// Done reports whether the island is at the end of its path, was stopped or was lost.
 func (p *island) Done() bool {
-	return p.state != nil && (p.stopping.Stopped || p.sampler.Done(p.state))
+	return p.state != nil && (p.lost != nil || p.stopping.Stopped || p.sampler.Done(p.state))
 }
 
 // K is the number of steps made. The last may have fewer iterations than the others, and so may the last of a warm-up.
 func (p *island) K() int {
-	if p.state == nil {
+	switch {
+	case p.state == nil:
 		return 0
+	case p.lost != nil:
+		return p.lost.Step
 	}
 	return smc.Calls(p.sampler.Path, p.state, p.every)
 }
 
-// spent counts an evaluation of the validation examples by every particle at every line of the trace, and what Unlearning costs.
+// spent counts an evaluation of the validation examples by every particle at every line of the trace, and what Unlearning costs. What led
+// to a loss is not counted.
 func (p *island) spent() eval.Work {
-	w := eval.Work{Gradients: p.state.Gradients, Values: p.state.Values}
+	w, scored := eval.Work{Gradients: p.state.Gradients, Values: p.state.Values}, p.K()
+	if p.lost != nil {
+		scored--
+	}
 	if set := p.job.Data.Validate; set != nil {
-		w.Validation = p.K() * p.state.J * set.Len()
+		w.Validation = scored * p.state.J * set.Len()
 	}
 	if p.follows { // by itself and in the ensemble, and once before the first iteration
-		w.Values += (p.K() + 1) * p.state.J * p.job.Data.Train.Len()
+		w.Values += (scored + 1) * p.state.J * p.job.Data.Train.Len()
 		if set := p.job.Data.Validate; set != nil {
-			w.Validation += (p.K() + 2) * p.state.J * set.Len()
+			w.Validation += (scored + 2) * p.state.J * set.Len()
 		}
 	}
 	return w
@@ -85,6 +95,9 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 		}
 	}
 	info, err := p.sampler.Steps(ctx, p.state, p.every)
+	if diverged := (*mcmc.Diverged)(nil); errors.As(err, &diverged) {
+		return p.lose(err), nil
+	}
 	if err != nil {
 		return line, err
 	}
@@ -171,14 +184,24 @@ func (p *island) WriteTo(w io.Writer) (int64, error) {
 	if p.state == nil {
 		return 0, errors.New("an island that has not begun has no state")
 	}
-	if p.patience > 0 {
-		return p.stopping.writeTo(w, p.state)
+	var before int64
+	if p.lost != nil {
+		var err error
+		if before, err = p.lost.writeTo(w); err != nil {
+			return before, err
+		}
 	}
-	return p.state.WriteTo(w)
+	write := p.state.WriteTo
+	if p.patience > 0 {
+		write = func(w io.Writer) (int64, error) { return p.stopping.writeTo(w, p.state) }
+	}
+	n, err := write(w)
+	return before + n, err
 }
 
 // UnmarshalBinary is the inverse of WriteTo.
 func (p *island) UnmarshalBinary(b []byte) error {
+	lost, b := cutLost(b)
 	var stopping Stopping
 	if p.patience > 0 {
 		var err error
@@ -190,25 +213,28 @@ func (p *island) UnmarshalBinary(b []byte) error {
 	if err := st.UnmarshalBinary(b); err != nil {
 		return err
 	}
-	p.state, p.stopping = st, stopping
+	p.state, p.stopping, p.lost = st, stopping, lost
 	_, err := p.stored() // a file that is missing or damaged is named now, not at the end
 	return err
 }
 
-// gather joins the islands of the last phase in one ensemble. combine weights the islands.
-func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, error) {
+// gather joins the islands of the last phase that were not lost in one ensemble, and tells of the others. s becomes the sampling of those
+// that remain. by weights the islands.
+func (s *Sampling) gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, []finding.Finding, error) {
 	var parts []bnn.Island
-	files := false
-	for _, part := range phases[len(phases)-1].Parts {
-		p := part.(*island)
+	files, phase := false, phases[len(phases)-1]
+	found, err := s.leaveOut(phase)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range remaining(phase) {
 		kept := p.state.Ensemble()
 		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW, Shared: p.shared(kept.Psi, kept.Times), Format: p.format()}
 		if p.evidence {
 			one.LogEvidence = p.state.LogZ
 		}
-		var err error
 		if one.Members, err = p.stored(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		files = files || one.Members != nil
 		parts = append(parts, one)
@@ -218,8 +244,9 @@ func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, e
 			break
 		}
 		if err := parts[i].Store(job.Net); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return bnn.Combine(job.Net, parts, by)
+	e, err := bnn.Combine(job.Net, parts, by)
+	return e, found, err
 }

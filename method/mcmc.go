@@ -259,9 +259,10 @@ func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 
 // Gather joins the chains, equally weighted, and reports where they ended.
 func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
-	e, err := gather(job, phases, bnn.Equal{})
+	s := m.Sampling()
+	e, found, err := s.gather(job, phases, bnn.Equal{})
 	if err != nil {
 		return nil, nil, err
 	}
-	return e, m.Sampling().Findings(trace, e, job.Data.Train.Len()), nil
+	return e, append(found, s.Findings(trace, e, job.Data.Train.Len())...), nil
 }

@@ -21,6 +21,7 @@ type watch struct {
 type islandProgress struct {
 	info  smc.Info
 	first float64 // λ of its first iteration
+	lost  bool
 }
 
 func newWatch(s *Sampling, job *Job) *watch {
@@ -64,6 +65,7 @@ func (w *watch) note(l runs.TraceLine) error {
 		return err
 	}
 	p := &w.islands[l.Part]
+	p.lost = it.Lost != ""
 	if p.info = it.Info; it.K == 1 {
 		p.first = it.Lambda
 	}
@@ -95,7 +97,10 @@ func (w *watch) status() Status {
 	for _, p := range w.islands {
 		i := p.info
 		s.Ended = s.Ended && i.Progress >= 1
-		now.epochs += i.Epochs / float64(len(w.islands))
+		if p.lost {
+			continue
+		}
+		now.epochs += i.Epochs / w.others()
 		if i.K == 0 || running && !p.running() {
 			continue
 		}
@@ -108,6 +113,9 @@ func (w *watch) status() Status {
 		now.step += i.Step
 		now.ancestors += float64(i.Ancestors)
 	}
+	if shown == 0 {
+		return s
+	}
 	for _, mean := range []*float64{&now.iteration, &now.examples, &now.ess, &now.acceptance, &now.step, &now.ancestors} {
 		*mean /= shown
 	}
@@ -115,16 +123,33 @@ func (w *watch) status() Status {
 	return s
 }
 
+// others is the number of islands that were not lost.
+func (w *watch) others() (n float64) {
+	for _, p := range w.islands {
+		if !p.lost {
+			n++
+		}
+	}
+	return n
+}
+
 // share estimates the share of the work that is done. An island that has not begun is expected to take as long as the mean of
-// the others.
+// the others; one that was lost has no work left, and counts no more.
 func (w *watch) share() float64 {
 	var done, all, begun float64
 	for _, p := range w.islands {
-		if p.info.K == 0 {
+		if p.info.K == 0 || p.lost {
 			continue
 		}
 		d, a := w.sampling.Path.Work(p.info, p.first, w.examples)
 		begun, done, all = begun+1, done+d, all+a
 	}
-	return done / (all * float64(len(w.islands)) / begun)
+	switch others := w.others(); {
+	case others == 0:
+		return 1
+	case begun == 0:
+		return 0
+	default:
+		return done / (all * others / begun)
+	}
 }

@@ -107,16 +107,19 @@ func TestShare(t *testing.T) {
 		islands []islandProgress
 		want    float64
 	}{
-		{tempering, []islandProgress{{smc.Info{K: 3, Progress: 0.25, Lambda: 0.25}, 1.0 / 64}}, 0.75},
-		{tempering, []islandProgress{{smc.Info{K: 3, Progress: 0.25, Lambda: 0.25}, 1.0 / 64}, {}}, 0.375},
-		{tempering, []islandProgress{{smc.Info{K: 3, Progress: 0.25, Lambda: 0.25}, 1.0 / 64}, {smc.Info{K: 8, Progress: 1, Lambda: 1}, 0.1}}, 11.0 / 12},
-		{tempering, []islandProgress{{smc.Info{K: 1, Progress: 0.1, Lambda: 0.1}, 0.1}}, 0.1},
-		{tempering, []islandProgress{{smc.Info{K: 1, Progress: 1, Lambda: 1}, 1}}, 1},
-		{full, []islandProgress{{smc.Info{K: 3, Progress: 0.3, Lambda: 1}, 1}, {}}, 0.15},
-		{linear, []islandProgress{{smc.Info{K: 5, Progress: 0.5, Lambda: 2}, 10}}, 60.0 / 220},
-		{linear, []islandProgress{{smc.Info{K: 10, Progress: 1, Lambda: 1}, 10}, {}}, 0.5},
-		{linear, []islandProgress{{smc.Info{K: 4, Lambda: 2}, 0.1}}, 0}, // on the way to the first batch
-		{smc.SDA{Iterations: 10}, []islandProgress{{smc.Info{K: 5, Progress: 0.5, Lambda: 0.1}, 0.1}, {}}, 0.25},
+		{tempering, []islandProgress{{info: smc.Info{K: 3, Progress: 0.25, Lambda: 0.25}, first: 1.0 / 64}}, 0.75},
+		{tempering, []islandProgress{{info: smc.Info{K: 3, Progress: 0.25, Lambda: 0.25}, first: 1.0 / 64}, {}}, 0.375},
+		{tempering, []islandProgress{{info: smc.Info{K: 3, Progress: 0.25, Lambda: 0.25}, first: 1.0 / 64}, {info: smc.Info{K: 8, Progress: 1, Lambda: 1}, first: 0.1}}, 11.0 / 12},
+		{tempering, []islandProgress{{info: smc.Info{K: 1, Progress: 0.1, Lambda: 0.1}, first: 0.1}}, 0.1},
+		{tempering, []islandProgress{{info: smc.Info{K: 1, Progress: 1, Lambda: 1}, first: 1}}, 1},
+		{full, []islandProgress{{info: smc.Info{K: 3, Progress: 0.3, Lambda: 1}, first: 1}, {}}, 0.15},
+		{linear, []islandProgress{{info: smc.Info{K: 5, Progress: 0.5, Lambda: 2}, first: 10}}, 60.0 / 220},
+		{linear, []islandProgress{{info: smc.Info{K: 10, Progress: 1, Lambda: 1}, first: 10}, {}}, 0.5},
+		{full, []islandProgress{{info: smc.Info{K: 3, Progress: 0.3, Lambda: 1}, first: 1}, {info: smc.Info{K: 1, Progress: 1}, lost: true}}, 0.3},
+		{full, []islandProgress{{info: smc.Info{K: 1, Progress: 1}, lost: true}, {}}, 0},
+		{full, []islandProgress{{info: smc.Info{K: 1, Progress: 1}, lost: true}}, 1},
+		{linear, []islandProgress{{info: smc.Info{K: 4, Lambda: 2}, first: 0.1}}, 0}, // on the way to the first batch
+		{smc.SDA{Iterations: 10}, []islandProgress{{info: smc.Info{K: 5, Progress: 0.5, Lambda: 0.1}, first: 0.1}, {}}, 0.25},
 	} {
 		w := watching(SMC{Particles: 5, Islands: len(c.islands), Path: c.path, Move: mcmc.HMC{}})
 		w.islands = c.islands
@@ -140,7 +143,7 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := islandProgress{smc.Info{Island: 1, K: 2, Progress: 0.1, Lambda: 0.1, ESS: 3}, 0.01}
+	want := islandProgress{info: smc.Info{Island: 1, K: 2, Progress: 0.1, Lambda: 0.1, ESS: 3}, first: 0.01}
 	if w.islands[1] != want || w.islands[0] != (islandProgress{}) || told != 2 {
 		t.Errorf("after %d lines: %+v, want %+v", told, w.islands, want)
 	}

@@ -57,6 +57,7 @@ func (p *island) stored() (*bnn.Members, error) {
 
 // StoredSums are the checksums of the files of kept states that a packed island counts. A part of another phase, such as a search, has none.
 func StoredSums(part []byte) (sums [][sha256.Size]byte) {
+	_, part = cutLost(part)
 	if _, island, err := cutBefore(part); err == nil { // an island alone begins otherwise, with no such size
 		part = island
 	}

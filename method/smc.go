@@ -355,11 +355,11 @@ func (m SMC) sampler() *smc.Sampler {
 
 // Gather joins the islands, weighted by Combine, and returns findings about their weights.
 func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
-	e, err := gather(job, phases, m.Combine)
+	s := m.Sampling()
+	e, found, err := s.gather(job, phases, m.Combine)
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []finding.Finding
 	switch {
 	case m.start().init && m.Path.Traits().Batches:
 		found = append(found, finding.Of(finding.BeganAtInit{}))
@@ -369,13 +369,14 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	if move, ok := m.Move.(mcmc.Reporter); ok {
 		found = append(found, move.Findings(m.seen(job.Data.Train.Len()))...)
 	}
-	found = append(append(found, m.stopped(phases, job.Data.Train.Len())...), chosenBy(m.Keep, pathOfSMC+".keep")...)
-	exploded, err := m.exploded(job, phases, trace)
+	remain := remaining(phases[len(phases)-1])
+	found = append(append(found, m.stopped(remain, job.Data.Train.Len())...), chosenBy(m.Keep, pathOfSMC+".keep")...)
+	exploded, err := m.exploded(job, remain, trace)
 	if err != nil {
 		return nil, nil, err
 	}
 	found = append(found, exploded...)
-	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
+	return e, append(found, s.Findings(trace, e, job.Data.Train.Len())...), nil
 }
 
 // seen is the number of examples that an iteration sees at the end, of n.
@@ -419,18 +420,18 @@ func (m SMC) patience() int {
 }
 
 // stopped reports which islands the rule ended before their path.
-func (m SMC) stopped(phases []runs.Phase, examples int) (found []finding.Finding) {
+func (m SMC) stopped(islands []*island, examples int) (found []finding.Finding) {
 	ends := newExtent()
 	n := 0
-	for _, part := range phases[len(phases)-1].Parts {
-		if p := part.(*island); p.stopping.Stopped && !p.sampler.Done(p.state) {
+	for _, p := range islands {
+		if p.stopping.Stopped && !p.sampler.Done(p.state) {
 			n++
 			ends.add(float64(p.state.K))
 		}
 	}
 	if n > 0 {
 		found = append(found, finding.Of(finding.Stopped{
-			Stopped: n, Islands: m.Islands, First: int(ends.low), Last: int(ends.high), All: smc.Iterations(m.Path, examples), Patience: m.patience(),
+			Stopped: n, Islands: len(islands), First: int(ends.low), Last: int(ends.high), All: smc.Iterations(m.Path, examples), Patience: m.patience(),
 		}))
 	}
 	return found

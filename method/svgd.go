@@ -105,10 +105,11 @@ func (m SVGD) sampler(s *Sampling) *smc.Sampler {
 
 // Gather is the particles, equally weighted.
 func (m SVGD) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
-	e, err := gather(job, phases, bnn.Equal{})
+	s := m.Sampling()
+	e, found, err := s.gather(job, phases, bnn.Equal{})
 	if err != nil {
 		return nil, nil, err
 	}
-	found := append([]finding.Finding{finding.Of(finding.SVGD{})}, chosenBy(m.Keep, pathOfSVGD+".keep")...)
-	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
+	found = append(append(found, finding.Of(finding.SVGD{})), chosenBy(m.Keep, pathOfSVGD+".keep")...)
+	return e, append(found, s.Findings(trace, e, job.Data.Train.Len())...), nil
 }

@@ -20,6 +20,8 @@ type TraceLine struct {
 type Iteration struct {
 	smc.Info
 
+	Lost string `json:"lost,omitempty"` // why the island was lost, in its last line: its moves left the numbers, and nothing else in the line is known but what it took
+
 	ELBO *uq.Number `json:"elbo,omitempty"` // of an epoch of VI, which has nothing of a sampler but epochs and gradients
 
 	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the island's weighted ensemble on the validation examples

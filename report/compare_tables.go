@@ -172,10 +172,10 @@ func (c *Comparison) figures(t table, rows []figureOfRun) table {
 	return t
 }
 
-// chains is the number of chains; 0 if the run has none.
+// chains is the number of chains that were not lost; 0 if the run has none.
 func (v *view) chains() int {
 	if s := v.run.Spec.Way().Sampling(); s != nil && s.Chains() {
-		return s.Islands
+		return len(v.islands)
 	}
 	return 0
 }

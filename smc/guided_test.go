@@ -434,7 +434,7 @@ func TestGuidedPsiMustBeFinite(t *testing.T) {
 		_, err = s.Step(t.Context(), st)
 	}
 	for _, want := range []string{"island 0, iteration 3: the learned parameter offset[1] became NaN: take a smaller rate in learn (poison)"} {
-		if !strings.Contains(err.Error(), want) {
+		if !errors.As(err, new(*mcmc.Diverged)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}
 	}
@@ -462,7 +462,7 @@ func TestGuidedAllDead(t *testing.T) {
 		if _, err = s.Step(t.Context(), st); err == nil {
 			_, err = s.Step(t.Context(), st)
 		}
-		if err == nil || !strings.HasSuffix(err.Error(), c.want) || st.K != 1 {
+		if !errors.As(err, new(*mcmc.Diverged)) || !strings.HasSuffix(err.Error(), c.want) || st.K != 1 {
 			t.Errorf("%v after %d iterations, want %s", err, st.K, c.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/safetensors"
+	"github.com/starling-smc/starling/mcmc"
 )
 
 // Keeper says which states of a run make its ensemble. Without one it is the last state.
@@ -194,7 +195,7 @@ func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) err
 	for i, x := range st.Kept[at:] {
 		rounded, ok := format.Round(x)
 		if !ok {
-			return fmt.Errorf("parameter %d of particle %d is %.6g, beyond the range of %s in which states are kept: take a smaller step, or a narrower prior", i%st.D, i/st.D, x, format)
+			return &mcmc.Diverged{Err: fmt.Errorf("parameter %d of particle %d is %.6g, beyond the range of %s in which states are kept: take a smaller step, or a narrower prior", i%st.D, i/st.D, x, format)}
 		}
 		st.Kept[at+i] = float64(rounded)
 	}

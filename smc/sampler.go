@@ -211,7 +211,7 @@ func (s *Sampler) learn(ctx context.Context, st *State, target *mcmc.Target) err
 	s.Learn.Step(&st.Moments, st.Psi, s.ascent)
 	for i, x := range st.Psi {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("the learned parameter %s became %v: take a smaller rate in learn (%v)", model.LearnedName(i), x, s.Learn)
+			return &mcmc.Diverged{Err: fmt.Errorf("the learned parameter %s became %v: take a smaller rate in learn (%v)", model.LearnedName(i), x, s.Learn)}
 		}
 	}
 	return nil
@@ -233,7 +233,8 @@ func (s *Sampler) checkMoved(st *State) error {
 }
 
 // died adds to the error of weights that cannot be normalised what the parameters are, and what to change. Moves put a particle that
-// dies back to where it was, so its parameters are finite and only the likelihood says what happened. step is that of the moves.
+// dies back to where it was, so its parameters are finite and only the likelihood says what happened. step is that of the moves. The
+// error is a *mcmc.Diverged.
 func (s *Sampler) died(st *State, step float64, err error) error {
 	what := st.Broken(s.Model)
 	if what == "" {
@@ -253,7 +254,7 @@ func (s *Sampler) died(st *State, step float64, err error) error {
 		what += fmt.Sprintf(", the largest of those that are learned is %s at %.3g", s.learned().LearnedName(largest), st.Psi[largest])
 		mend += fmt.Sprintf(", or a smaller rate in learn (%v)", s.Learn)
 	}
-	return fmt.Errorf("%w; %s: take %s", err, what, mend)
+	return &mcmc.Diverged{Err: fmt.Errorf("%w; %s: take %s", err, what, mend)}
 }
 
 // advance counts the iteration.

@@ -25,7 +25,7 @@ func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) { return s.
 //
 // Dead, Step and Leapfrogs are the last iteration's.
 //
-// After an error, which counts iterations from 1 as the trace does, also of a cancelled context, st is as it was before the first of them.
+// Where moves left the numbers, the error is a *mcmc.Diverged. After an error, which counts iterations from 1 as the trace does, also of a cancelled context, st is as it was before the first of them.
 func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err error) {
 	if err := s.prepare(st); err != nil {
 		return Info{}, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,8 +9,71 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/tables"
 )
+
+// tableFlags are the flags of a command that say something of a table. Whoever adds one adds its name to the only list of them.
+type tableFlags struct {
+	cmd   *cobra.Command
+	names []string
+}
+
+// text adds a flag with a text.
+func (t *tableFlags) text(to *string, name, usage string) {
+	t.cmd.Flags().StringVar(to, name, "", usage)
+	t.names = append(t.names, name)
+}
+
+// yes adds a flag that is true or false, and true by default.
+func (t *tableFlags) yes(to *bool, name, usage string) {
+	t.cmd.Flags().BoolVar(to, name, true, usage)
+	t.names = append(t.names, name)
+}
+
+// columns adds a flag with names of columns.
+func (t *tableFlags) columns(to *[]string, name, usage string) {
+	columnsFlag(t.cmd, to, name, usage)
+	t.names = append(t.names, name)
+}
+
+// without leaves one of them out.
+func (t tableFlags) without(name string) tableFlags {
+	t.names = slices.DeleteFunc(slices.Clone(t.names), func(n string) bool { return n == name })
+	return t
+}
+
+// told reports whether one of them is given.
+func (t tableFlags) told() bool { return slices.ContainsFunc(t.names, t.cmd.Flags().Changed) }
+
+// list names them in a sentence.
+func (t tableFlags) list() string {
+	var all []string
+	for _, name := range t.names {
+		all = append(all, "--"+name)
+	}
+	return numeral.List(all)
+}
+
+// given are the flags as they were given.
+func (t tableFlags) given() (all []flagged) {
+	for _, name := range t.names {
+		flag := t.cmd.Flag(name)
+		columns, several := flag.Value.(columnNames)
+		switch {
+		case !flag.Changed:
+		case several:
+			for _, column := range *columns.names {
+				all = append(all, flagged{"--" + name, inList(column), true})
+			}
+		case flag.Value.Type() == "bool":
+			all = append(all, flagged{"--" + name + "=" + flag.Value.String(), "", true})
+		default:
+			all = append(all, flagged{"--" + name, flag.Value.String(), true})
+		}
+	}
+	return all
+}
 
 // csvForm holds the flags that say how a CSV is written. What is not given is guessed.
 type csvForm struct {
@@ -23,19 +85,14 @@ type csvForm struct {
 }
 
 // flags adds the flags; what names the file.
-func (c *csvForm) flags(cmd *cobra.Command, what string) {
-	cmd.Flags().StringVar(&c.delimiter, "delimiter", "", "delimiter of "+what+": one `CHAR` (\\t for a tab), or whitespace")
-	cmd.Flags().BoolVar(&c.header, "header", true, "whether the first line of "+what+" names the columns: =true or =false")
-	cmd.Flag("header").DefValue = ""
-	cmd.Flags().StringVar(&c.decimal, "decimal", "", "decimal `MARK` of the numbers of "+what+": . or ,")
-	cmd.Flags().StringVar(&c.thousands, "thousands", "", "`MARK` between their thousands: , . ' or a blank")
-	cmd.Flags().StringVar(&c.units, "units", "", "`strip`: currencies, % and units around them are no part of them")
-	c.changed = cmd.Flags().Changed
-}
-
-// told reports whether a flag is given.
-func (c *csvForm) told() bool {
-	return slices.ContainsFunc([]string{"delimiter", "header", "decimal", "thousands", "units"}, c.changed)
+func (c *csvForm) flags(t *tableFlags, what string) {
+	t.text(&c.delimiter, "delimiter", "delimiter of "+what+": one `CHAR` (\\t for a tab), or whitespace")
+	t.yes(&c.header, "header", "whether the first line of "+what+" names the columns: =true or =false")
+	t.cmd.Flag("header").DefValue = ""
+	t.text(&c.decimal, "decimal", "decimal `MARK` of the numbers of "+what+": . or ,")
+	t.text(&c.thousands, "thousands", "`MARK` between their thousands: , . ' or a blank")
+	t.text(&c.units, "units", "`strip`: currencies, % and units around them are no part of them")
+	c.changed = t.cmd.Flags().Changed
 }
 
 // tell puts what is given into the settings of a table. The error is one of wrong use.
@@ -65,12 +122,6 @@ func (c *csvForm) tell(o *data.CSV) error {
 		return usageError{err}
 	}
 	return nil
-}
-
-// given are the flags as they were given.
-func (c *csvForm) given() []flagged {
-	return []flagged{{"--delimiter", c.delimiter, c.changed("delimiter")}, {fmt.Sprintf("--header=%v", c.header), "", c.changed("header")},
-		{"--decimal", c.decimal, c.changed("decimal")}, {"--thousands", c.thousands, c.changed("thousands")}, {"--units", c.units, c.changed("units")}}
 }
 
 // quotedAll are texts as a shell takes them.

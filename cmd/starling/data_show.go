@@ -28,6 +28,7 @@ func newDataShow() *cobra.Command {
 	var (
 		dir, target    string
 		form           csvForm
+		flags          tableFlags
 		words, jsonOut bool
 		drop           []string
 		rows           int
@@ -65,8 +66,8 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			out := cmd.OutOrStdout()
 			list := sets.List(dir)
 			if k := slices.IndexFunc(list, func(k sets.Known) bool { return k.Name == args[0] }); k >= 0 {
-				if o.Told() || cmd.Flags().Changed("words") || rows > 0 {
-					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files, --rows is for files", args[0])
+				if flags.told() || rows > 0 {
+					return wrongUse("%s is a data set: %s are for CSV files, --rows is for files", args[0], flags.list())
 				}
 				return showSet(out, list[k], dir, jsonOut)
 			}
@@ -135,10 +136,11 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&target, "target", "", "`COLUMN` of a CSV that may hold names: its name, or its number if there is no header")
-	columnsFlag(cmd, &drop, "drop", "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
-	cmd.Flags().BoolVar(&words, "words", true, "columns of a CSV may hold words, as fit takes them")
-	form.flags(cmd, "a CSV")
+	flags.cmd = cmd
+	flags.text(&target, "target", "`COLUMN` of a CSV that may hold names: its name, or its number if there is no header")
+	flags.columns(&drop, "drop", "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
+	flags.yes(&words, "words", "columns of a CSV may hold words, as fit takes them")
+	form.flags(&flags, "a CSV")
 	cmd.Flags().IntVar(&rows, "rows", 0, "look at the first `N` rows of a table or an array alone")
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)

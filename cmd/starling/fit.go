@@ -81,8 +81,8 @@ func (f *fit) specs(name string) ([]starling.Spec, error) {
 		return nil, wrongUse("there is no file %s", name)
 	case isTable(name):
 		return nil, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
-	case f.table.told():
-		return nil, wrongUse("--test, --group, --drop, --keep, --categories, --missing-target, --delimiter, --header, --decimal, --thousands and --units are for a table with --target; a config has them in data.csv")
+	case f.table.without("target").told():
+		return nil, wrongUse("%s are for a table with --target; a config has them in data.csv", f.table.without("target").list())
 	}
 	spec, err := readSpec(name, f.set)
 	return []starling.Spec{spec}, err

@@ -72,39 +72,20 @@ type tableToLearn struct {
 	categories []string
 	skip       string
 	form       csvForm
+	tableFlags
 }
 
 // flags adds the flags.
 func (t *tableToLearn) flags(cmd *cobra.Command, target string) {
-	cmd.Flags().StringVar(&t.target, "target", "", target)
-	cmd.Flags().StringVar(&t.test, "test", "", "`FILE` of the same columns whose rows are the test part; without it a tenth of the table is")
-	cmd.Flags().StringVar(&t.group, "group", "", "`COLUMN` of the table whose rows of the same text stay in one part, such as those of a patient; it is no input")
-	columnsFlag(cmd, &t.drop, "drop", "`COLUMNS` of the table that are left out, whatever they hold: names, or numbers if there is no header")
-	columnsFlag(cmd, &t.keep, "keep", "`COLUMNS` of the table that are inputs although they count the rows")
-	columnsFlag(cmd, &t.categories, "categories", "`COLUMNS` of the table that hold codes: a number in them is a category, as a word is")
-	cmd.Flags().StringVar(&t.skip, "missing-target", "", "what a row without a target is: `skip` leaves it out; else it is an error")
-	t.form.flags(cmd, "the table, if it is a CSV")
-}
-
-// told reports whether a flag besides the target is given.
-func (t *tableToLearn) told() bool {
-	return t.test != "" || t.group != "" || t.drop != nil || t.keep != nil || t.categories != nil || t.skip != "" || t.form.told()
-}
-
-// given are the flags as they were given, for the command that continues a run.
-func (t *tableToLearn) given() []flagged {
-	all := []flagged{{"--target", t.target, t.target != ""}, {"--test", t.test, t.test != ""}, {"--group", t.group, t.group != ""}}
-	for _, name := range t.drop {
-		all = append(all, flagged{"--drop", inList(name), true})
-	}
-	for _, name := range t.keep {
-		all = append(all, flagged{"--keep", inList(name), true})
-	}
-	for _, name := range t.categories {
-		all = append(all, flagged{"--categories", inList(name), true})
-	}
-	all = append(all, flagged{"--missing-target", t.skip, t.skip != ""})
-	return append(all, t.form.given()...)
+	t.cmd = cmd
+	t.text(&t.target, "target", target)
+	t.text(&t.test, "test", "`FILE` of the same columns whose rows are the test part; without it a tenth of the table is")
+	t.text(&t.group, "group", "`COLUMN` of the table whose rows of the same text stay in one part, such as those of a patient; it is no input")
+	t.columns(&t.drop, "drop", "`COLUMNS` of the table that are left out, whatever they hold: names, or numbers if there is no header")
+	t.columns(&t.keep, "keep", "`COLUMNS` of the table that are inputs although they count the rows")
+	t.columns(&t.categories, "categories", "`COLUMNS` of the table that hold codes: a number in them is a category, as a word is")
+	t.text(&t.skip, "missing-target", "what a row without a target is: `skip` leaves it out; else it is an error")
+	t.form.flags(&t.tableFlags, "the table, if it is a CSV")
 }
 
 // csv names the table, and what the flags say of it.

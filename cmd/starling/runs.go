@@ -62,7 +62,7 @@ func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *pr
 		return nil, nil, err
 	}
 	for _, found := range a.Problem.Noted {
-		if !slices.ContainsFunc(e.noted, found.Equal) {
+		if !slices.ContainsFunc(e.noted, found.Equal) && !slices.ContainsFunc(run.Findings, found.Equal) { // those are told with the run's
 			e.noted = append(e.noted, found)
 			line.say(found.Words())
 		}

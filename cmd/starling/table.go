@@ -231,10 +231,10 @@ func found(groups uq.Groups, single bool) string {
 
 // evidence writes the line about log Z and the weights of islands. at is the method's key in the config.
 func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
-	words := finding.Beside(m.Findings)
+	words, islands := finding.Beside(m.Findings), s.Remain(m.Findings)
 	line := "log Z " + fixed(*m.LogEvidence, 1)
 	switch {
-	case s.Islands > 1:
+	case islands > 1:
 		if m.LogEvidenceError != nil { // metrics of older versions have none
 			line += " ± " + fixed(*m.LogEvidenceError, 1)
 		}
@@ -254,17 +254,17 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 			line += "; " + f.Words()
 		}
 	}
-	if s.Islands == 1 {
+	if islands == 1 {
 		return line
 	}
 	effective := float64(*m.EffectiveIslands)
 	if s.Combine.NeedsEvidence() {
-		return line + fmt.Sprintf("; islands are weighted by evidence, which leaves %.1f of %d effective", effective, s.Islands)
+		return line + fmt.Sprintf("; islands are weighted by evidence, which leaves %.1f of %d effective", effective, islands)
 	}
 	change := fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Evidence{}))
-	if effective < float64(s.Islands)/2 {
+	if effective < float64(islands)/2 {
 		return line + fmt.Sprintf("; evidence weights would leave %.1f of %d effective: the spread is noise at %d particles, so islands are weighted %v %s",
-			effective, s.Islands, s.Particles, s.Combine, change)
+			effective, islands, s.Particles, s.Combine, change)
 	}
-	return line + fmt.Sprintf("; islands are weighted %v; evidence weights would leave %.1f of %d effective %s", s.Combine, effective, s.Islands, change)
+	return line + fmt.Sprintf("; islands are weighted %v; evidence weights would leave %.1f of %d effective %s", s.Combine, effective, islands, change)
 }

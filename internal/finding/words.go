@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/numeral"
 )
@@ -90,7 +91,7 @@ var helps = [...]struct{ page, section string }{
 // unit follows a number of percents. On a page they stay together; a terminal has a plain space.
 const unit = "\u00a0%"
 
-// say is fmt.Sprintf for readers: a whole number (%v) has commas between its thousands, a decimal one (%.2f) also a true minus sign.
+// say is fmt.Sprintf for readers: a whole number (%v) has commas between its thousands, a decimal one (%.2f, %.2g) also a true minus sign.
 func say(format string, args ...any) string {
 	for i, a := range args {
 		switch a := a.(type) {
@@ -107,12 +108,12 @@ func say(format string, args ...any) string {
 
 type decimal float64
 
-// Format writes %.2f for readers, and %.2g as strconv does.
+// Format writes %.2f for readers, and %.2g as strconv does, with a true minus sign.
 func (d decimal) Format(to fmt.State, verb rune) {
 	digits, _ := to.Precision()
 	text := numeral.Fixed(float64(d), digits)
 	if verb == 'g' {
-		text = strconv.FormatFloat(float64(d), 'g', digits, 64)
+		text = strings.ReplaceAll(strconv.FormatFloat(float64(d), 'g', digits, 64), "-", "−")
 	}
 	io.WriteString(to, text)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/packed"
 	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/tables"
@@ -36,8 +37,8 @@ func show(path string, file packed.File, size int, look Look) (*Description, err
 		return nil, err
 	}
 	d := &Description{File: path, Title: f.title, Format: f.name, Bytes: size}
-	if f.table == nil && o.Told() {
-		return nil, &NotCSVError{path, d.Format}
+	if given := o.Given(); f.table == nil && given != nil {
+		return nil, &NotCSVError{path, d.Format, given}
 	}
 	switch {
 	case f.table != nil:
@@ -64,10 +65,17 @@ func show(path string, file packed.File, size int, look Look) (*Description, err
 }
 
 // NotCSVError says that settings for CSV files were given for a file of another format.
-type NotCSVError struct{ File, Format string }
+type NotCSVError struct {
+	File, Format string
+	Given        []string // the settings, by their keys
+}
 
 func (e *NotCSVError) Error() string {
-	return fmt.Sprintf("%s: target, drop, words, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
+	verb := "are"
+	if len(e.Given) == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s: %s %s of CSV files, this one is %s", e.File, numeral.List(e.Given), verb, e.Format)
 }
 
 // NoRowsError says that some rows of a file were asked for that has none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -223,7 +224,17 @@ func TestShowRefuses(t *testing.T) {
 		t.Errorf("a folder: error %v", err)
 	}
 	path := testkit.WriteFile(t, "x.npy", testkit.NPYOf("<i2", "()", 1, 0))
-	if _, err := Show(path, Look{CSV: tables.CSV{Target: "a"}}); err == nil || !strings.Contains(err.Error(), "are of CSV files") {
+	for want, o := range map[string]tables.CSV{
+		"target is of CSV files, this one is": {Target: "a"},
+		"target, drop, missing_target, categories, decimal and units are of CSV files, this one is": {
+			Target: "a", Drop: []string{"b"}, MissingTarget: "skip", Categories: []string{"c"}, Decimal: ",", Units: "strip",
+		},
+	} {
+		if _, err := Show(path, Look{CSV: o}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := Show(path, Look{CSV: tables.CSV{Target: "a"}}); !errors.As(err, new(*NotCSVError)) {
 		t.Errorf("a target of an array: error %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -125,9 +126,16 @@ const (
 	UnitsStrip       = "strip"
 )
 
-// Told reports whether anything is set that a reader would otherwise guess.
-func (o CSV) Told() bool {
-	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0 || o.told() != (cells.Told{}) || len(o.Categories) > 0
+// Given are the settings beside the file that are not left out, by their keys.
+func (o CSV) Given() (keys []string) {
+	v := reflect.ValueOf(o)
+	for i := range v.NumField() {
+		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if key != "" && key != "-" && key != "file" && !v.Field(i).IsZero() {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // learns reports whether a table is read twice where that is needed: words and numbers that are not plain must be known before the first
