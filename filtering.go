@@ -224,7 +224,7 @@ func (f *filtered) open(ctx context.Context, origin string) (scans.Source, error
 		}
 		text = f.scans
 	}
-	options := scans.Options{Columns: s.Scans.Columns, Origin: origin}
+	options := scans.Options{Columns: s.Scans.Columns, Time: s.Scans.Time, Unit: s.Scans.TimeUnit, Origin: origin}
 	if s.Scans.Truth != "" {
 		file, err := os.Open(s.Scans.Truth)
 		if err != nil {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/starling-smc/starling/filter"
@@ -40,7 +39,6 @@ type Pass struct {
 	source       *reading
 	running      [sha256.Size]byte // of all scans that could be read so far
 	alone        [sha256.Size]byte // of the last scan that was read
-	listed       bool              // the columns that are not read
 	filter       filter.Filter
 	rival        filter.Filter
 	saved
@@ -259,7 +257,7 @@ func (p *Pass) open(ctx context.Context) (err error) {
 
 // next is the source's next scan, unless the context ends first.
 func (p *Pass) next(ctx context.Context) (*scans.Record, error) {
-	rec, err := p.source.next(ctx)
+	rec, err := p.source.next(ctx, p.notice)
 	if err != nil {
 		return nil, err
 	}
@@ -267,10 +265,6 @@ func (p *Pass) next(ctx context.Context) (*scans.Record, error) {
 	p.running = sha256.Sum256(slices.Concat(p.running[:], p.alone[:]))
 	if r, ok := p.source.source.(*scans.Reader); ok {
 		p.origin = r.Origin()
-		if names := r.Ignored(); len(names) > 0 && !p.listed {
-			p.notice("columns that are not read: " + strings.Join(names, ", "))
-		}
-		p.listed = true
 	}
 	return rec, nil
 }

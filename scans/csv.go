@@ -2,9 +2,13 @@ package scans
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/cells"
 )
@@ -12,36 +16,33 @@ import (
 // csvScans reads scans as CSV: a header, then a row a measurement. Successive rows of equal time are a scan. A measurement with an
 // empty cell is missing.
 //
-// A row whose time cannot be read belongs to the scan of the row before it.
+// A row whose time cannot be read belongs to the scan of the row before it. One whose time cannot be is of a bad scan of its own.
 type csvScans struct {
 	*table
-	measurement []int // columns
+	measurement []int    // columns
+	names       []string // of the columns that are not read
+	ids         []string // of those among them that tell rows or targets apart
 	values      numbers
 	numbers     []float64 // of a row
 
 	ahead bool // the row was read, but not taken: it begins the next scan
 	row   []cells.Cell
 	fault *BadError // of the row
+
+	cannot []byte // the time of the last bad scan, if it could be read and cannot be
 }
 
 // newCSVScans reads the header and chooses columns.
-func newCSVScans(text *bufio.Reader, columns *Columns) (*csvScans, error) {
+func newCSVScans(text *bufio.Reader, o Options) (*csvScans, error) {
 	t, err := newTable(text)
 	if err != nil {
 		return nil, err
 	}
+	columns := o.Columns
 	if columns == nil {
 		columns = &Columns{}
 	}
 	c := &csvScans{table: t}
-	if columns.Time != "" {
-		t.time, err = t.column(columns.Time)
-	} else {
-		t.time, err = t.usual("time", 0)
-	}
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range columns.Measurement {
 		j, err := t.column(name)
 		if err != nil {
@@ -49,12 +50,12 @@ func newCSVScans(text *bufio.Reader, columns *Columns) (*csvScans, error) {
 		}
 		c.measurement = append(c.measurement, j)
 	}
+	if err := t.chooseTime(cmp.Or(o.Time, columns.Time), c.measurement); err != nil {
+		return nil, err
+	}
+	t.unit = cmp.Or(o.Unit, t.unit)
 	if columns.Measurement == nil {
-		for j := range t.header {
-			if j != t.time {
-				c.measurement = append(c.measurement, j)
-			}
-		}
+		c.chooseMeasurement()
 	}
 	if n := columns.notation(); n != nil {
 		c.units, c.written = columns.Units != "", map[int]*cells.Notation{}
@@ -66,20 +67,42 @@ func newCSVScans(text *bufio.Reader, columns *Columns) (*csvScans, error) {
 	case len(c.measurement) == 0:
 		return nil, errors.New("the CSV has a time, but no columns of measurements: want a header as in time,x,y")
 	case slices.Contains(c.measurement, t.time):
-		return nil, errors.New("the column of the time is also one of the measurement: choose another with columns: {time: …}")
+		return nil, fmt.Errorf("the column of the time, %s, is also one of the measurement: choose another with scans.time", t.title(t.time))
 	}
-	return c, nil
-}
-
-func (c *csvScans) ignored() []string {
 	var names []string
 	for j, name := range c.header {
 		if j != c.time && !slices.Contains(c.measurement, j) {
 			names = append(names, name)
 		}
 	}
-	return names
+	if c.ids != nil {
+		t.note("columns that are not read, since they look like names of rows or targets: %s; scans.columns lists those to read", strings.Join(c.ids, ", "))
+	} else if names != nil {
+		t.note("columns that are not read: %s", strings.Join(names, ", "))
+	}
+	c.names = names
+	return c, nil
 }
+
+// chooseMeasurement takes all columns but that of the time and those that tell rows or targets apart.
+func (c *csvScans) chooseMeasurement() {
+	var ids []int
+	for j, name := range c.header {
+		switch {
+		case j == c.time:
+		case isID(name) && !c.headless:
+			ids = append(ids, j)
+			c.ids = append(c.ids, c.title(j))
+		default:
+			c.measurement = append(c.measurement, j)
+		}
+	}
+	if c.measurement == nil {
+		c.measurement, c.ids = ids, nil
+	}
+}
+
+func (c *csvScans) ignored() []string { return c.names }
 
 // next returns the scan that the next rows are.
 func (c *csvScans) next() (*draft, error) {
@@ -100,9 +123,21 @@ func (c *csvScans) next() (*draft, error) {
 		if c.fault == nil {
 			c.fault = untimed
 		}
+		if untimed == nil {
+			c.cannot = nil
+		}
+		cannot := untimed != nil && errors.As(untimed, new(impossibleTime))
 		switch {
-		case d == nil && untimed != nil:
+		case cannot && bytes.Equal(c.row[c.time].Text, c.cannot): // of the bad scan before
 			c.ahead = false
+			continue
+		case cannot && d != nil:
+			return c.ended(d, fault)
+		case d == nil && untimed != nil:
+			c.ahead, c.cannot = false, nil
+			if cannot {
+				c.cannot = bytes.Clone(c.row[c.time].Text)
+			}
 			return nil, c.fault
 		case d == nil:
 			d = &draft{rec: &Record{Line: c.cells.Start}, at: at, column: c.time + 1}

@@ -19,6 +19,7 @@ type jsonLines struct {
 	*lineReader
 	values numbers
 	row    []float64 // the list of numbers that is read
+	unit   Unit      // of times that are numbers; empty: their size tells it
 }
 
 // next returns the next line's scan.
@@ -124,7 +125,7 @@ func (j *jsonLines) time(d *draft) error {
 		if text = string(w); !isNumber(w) {
 			return j.fault("the time is %.40s: want %s", text, what)
 		}
-		d.at, err = parseSeconds(w)
+		d.at, err = parseNumber(w, j.unit)
 		j.pos += len(w)
 	}
 	if err != nil {

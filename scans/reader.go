@@ -6,11 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/cells"
 )
 
 // Options say how NewReader reads.
 type Options struct {
 	Columns *Columns  // of CSV; nil: as the header names them
+	Time    string    // the column of CSV that is the time; empty: as Columns or the header say
+	Unit    Unit      // of times that are numbers; empty: the header or their size tells it
 	Truth   io.Reader // CSV of true states, compressed or not; nil: none but those in JSON
 	// Origin is the date that is 0 seconds, where times are dates. Empty: that of the first good scan. A sender that does not replay
 	// all scans to a resumed filter needs the Origin that the first Reader had.
@@ -22,11 +27,13 @@ type Reader struct {
 	text    io.Reader
 	options Options
 
-	scans  format // nil until the first call of Next
-	truth  *truthReader
-	origin string
-	clock  clock
-	err    error // final
+	scans    format // nil until the first call of Next
+	truth    *truthReader
+	notes    []string
+	saidUnit bool
+	origin   string
+	clock    clock
+	err      error // final
 }
 
 // format reads scans of one format. An error is a *BadError or final.
@@ -54,6 +61,10 @@ func (r *Reader) Ignored() []string {
 	}
 	return r.scans.ignored()
 }
+
+// Notes are sentences that say how the text is read where that is not plain: which column is taken as the time, in which unit, and which
+// columns are not read. More may come with each call of Next.
+func (r *Reader) Notes() []string { return r.notes }
 
 // Origin is the date that is 0 seconds, as the source writes it; empty where times are seconds, and before the first scan.
 func (r *Reader) Origin() string { return r.origin }
@@ -86,6 +97,7 @@ func (r *Reader) next() (*Record, error) {
 	if r.origin == "" && d.at.kind != inSeconds {
 		r.origin = d.rec.Text
 	}
+	r.sayUnit(d)
 	if r.truth == nil {
 		return d.rec, nil
 	}
@@ -100,13 +112,7 @@ func (r *Reader) next() (*Record, error) {
 
 // open finds out how the text is compressed and written, and reads the header of CSV.
 func (r *Reader) open() error {
-	if o := r.options.Origin; o != "" {
-		at, err := parseISO(o)
-		if err != nil {
-			return fmt.Errorf("origin: %w", err)
-		}
-		r.clock.origin, r.origin = at, o
-	}
+	unit := r.options.Unit
 	text, err := plain(r.text)
 	if err != nil {
 		return err
@@ -117,20 +123,49 @@ func (r *Reader) open() error {
 	case first == '[':
 		return errors.New("line 1: the text begins with [: want JSON lines, an object {…} on each line, or CSV")
 	case first != '{':
-		if r.scans, err = newCSVScans(text, r.options.Columns); err != nil {
+		c, err := newCSVScans(text, r.options)
+		if err != nil {
 			return err
 		}
+		r.scans, unit, r.notes = c, c.unit, c.notes
 	case r.options.Columns != nil:
 		return errors.New("the scans are JSON lines: columns are for CSV")
+	case r.options.Time != "":
+		return errors.New("the scans are JSON lines, in which the time is \"time\": scans.time names a column of CSV")
 	default:
-		r.scans = &jsonLines{lineReader: newLineReader(text)}
+		r.scans = &jsonLines{lineReader: newLineReader(text), unit: unit}
+	}
+	if o := r.options.Origin; o != "" {
+		at, err := parseTime([]byte(o), unit)
+		if err != nil {
+			return fmt.Errorf("origin: %w", err)
+		}
+		r.clock.origin, r.origin = at, o
 	}
 	if r.options.Truth != nil {
-		if r.truth, err = newTruthReader(r.options.Truth); err != nil {
+		if r.truth, err = newTruthReader(r.options.Truth, r.options.Unit); err != nil {
 			return fmt.Errorf("true states: %w", err)
+		}
+		for _, n := range r.truth.notes {
+			r.notes = append(r.notes, "true states: "+n)
 		}
 	}
 	return nil
+}
+
+// sayUnit notes, once, the unit of times that are numbers and no seconds, unless the settings say it.
+func (r *Reader) sayUnit(d *draft) {
+	m := byKind(d.at.kind)
+	if m == nil || m.per == 1 || r.options.Unit != "" || r.saidUnit {
+		return
+	}
+	r.saidUnit = true
+	by := "by their size"
+	if c, ok := r.scans.(*csvScans); ok && c.unit != "" {
+		by = "as the name of their column says"
+	}
+	r.notes = append(r.notes, fmt.Sprintf("times are read as %s, %s: %s is %s if they count from 1970; scans.time_unit says otherwise",
+		strings.TrimPrefix(string(m.kind), "a number of "), by, cells.Clip(d.rec.Text), d.at.date.Format("2006-01-02 15:04:05.999999999")))
 }
 
 // firstByte returns the first byte that is no blank, without taking it. The error is io.EOF if there is none.
