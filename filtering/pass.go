@@ -14,6 +14,7 @@ import (
 
 	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/scans"
@@ -39,6 +40,7 @@ type Pass struct {
 	source       *reading
 	running      [sha256.Size]byte // of all scans that could be read so far
 	alone        [sha256.Size]byte // of the last scan that was read
+	parted       bool              // it was said what becomes of measurements that lack some of their numbers
 	filter       filter.Filter
 	rival        filter.Filter
 	saved
@@ -261,12 +263,46 @@ func (p *Pass) next(ctx context.Context) (*scans.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.part(rec)
 	p.alone = rec.Sum([sha256.Size]byte{})
 	p.running = sha256.Sum256(slices.Concat(p.running[:], p.alone[:]))
 	if r, ok := p.source.source.(*scans.Reader); ok {
 		p.origin = r.Origin()
 	}
 	return rec, nil
+}
+
+// part says, once, what becomes of measurements that lack some of their numbers: a linear model takes what is there, others take whole
+// measurements alone.
+func (p *Pass) part(rec *scans.Record) {
+	if rec.Partial() == 0 {
+		return
+	}
+	_, linear := p.Model.(ssm.Linear)
+	if !linear {
+		rec.LeaveOutParts()
+	}
+	switch {
+	case p.parted:
+	case linear:
+		p.notice("the scan at " + rec.Text + " has measurements that lack some of their numbers: the model takes the numbers that are there")
+	default:
+		p.notice("the scan at " + rec.Text + " has measurements that lack some of their numbers: they are left out and counted, since this model takes whole ones alone")
+	}
+	p.parted = true
+}
+
+// TruthElsewhere is a finding if there is a file of true states of which none belongs to a scan. It is known at the end of the source.
+func (p *Pass) TruthElsewhere() []finding.Finding {
+	if p.source == nil || p.state.K == 0 {
+		return nil
+	}
+	if r, ok := p.source.source.(*scans.Reader); ok {
+		if first, elsewhere := r.TruthElsewhere(); elsewhere {
+			return []finding.Finding{finding.Of(finding.TruthElsewhere{First: first, Scan: p.last})}
+		}
+	}
+	return nil
 }
 
 const passKind = "filtering.Pass/1"

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-smc/starling/internal/cells"
 )
 
-// csvScans reads scans as CSV: a header, then a row a measurement. Successive rows of equal time are a scan. A measurement with an
-// empty cell is missing.
+// csvScans reads scans as CSV: a header, then a row a measurement. Successive rows of equal time are a scan. A measurement whose
+// cells are all empty is missing; one with some empty cells is a part.
 //
 // A row whose time cannot be read belongs to the scan of the row before it. One whose time cannot be is of a bad scan of its own.
 type csvScans struct {
@@ -23,7 +23,9 @@ type csvScans struct {
 	names       []string // of the columns that are not read
 	ids         []string // of those among them that tell rows or targets apart
 	values      numbers
+	parts       parts
 	numbers     []float64 // of a row
+	there       []int     // and their places in the measurement
 
 	ahead bool // the row was read, but not taken: it begins the next scan
 	row   []cells.Cell
@@ -81,6 +83,7 @@ func newCSVScans(text *bufio.Reader, o Options) (*csvScans, error) {
 		t.note("columns that are not read: %s", strings.Join(names, ", "))
 	}
 	c.names = names
+	c.numbers, c.there = make([]float64, 0, len(c.measurement)), make([]int, 0, len(c.measurement))
 	return c, nil
 }
 
@@ -109,6 +112,7 @@ func (c *csvScans) next() (*draft, error) {
 	var d *draft
 	var fault *BadError // the first of the scan
 	c.values.n = 0
+	c.parts.take()
 	for {
 		if !c.ahead {
 			var err error
@@ -160,29 +164,30 @@ func (c *csvScans) ended(d *draft, fault *BadError) (*draft, error) {
 	if fault != nil {
 		return nil, fault
 	}
-	d.rec.Values = c.values.take()
+	d.rec.Values, d.rec.Parts = c.values.take(), c.parts.take()
 	return d, nil
 }
 
 // measure adds the row's measurement to the scan.
 func (c *csvScans) measure(r *Record) *BadError {
-	c.numbers = c.numbers[:0]
-	missing := false
-	for _, j := range c.measurement {
+	c.numbers, c.there = c.numbers[:0], c.there[:0]
+	for i, j := range c.measurement {
 		if len(c.row[j].Text) == 0 {
-			missing = true
 			continue
 		}
 		v, fault := c.number(c.row[j], j)
 		if fault != nil {
 			return fault
 		}
-		c.numbers = append(c.numbers, v)
+		c.numbers, c.there = append(c.numbers, v), append(c.there, i)
 	}
-	if missing {
+	switch len(c.there) {
+	case len(c.measurement):
+		c.values.add(c.numbers...)
+	case 0:
 		r.Missing++
-		return nil
+	default:
+		c.parts.add(c.there, c.numbers)
 	}
-	c.values.add(c.numbers...)
 	return nil
 }

@@ -47,6 +47,22 @@ func drain(t testing.TB, s Source, length int) (values int) {
 			t.Fatalf("the time %v", r.Time)
 		}
 		values += len(r.Values)
+		for _, p := range r.Parts {
+			if n := len(p.Columns); n == 0 || n >= r.Width || len(p.Values)%n != 0 || p.Len() == 0 {
+				t.Fatalf("the part %+v of %+v", p, r)
+			}
+			for i, c := range p.Columns {
+				if c >= r.Width || i > 0 && c <= p.Columns[i-1] {
+					t.Fatalf("the columns %v", p.Columns)
+				}
+			}
+			for _, v := range p.Values {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("the value %v", v)
+				}
+			}
+			values += len(p.Values)
+		}
 	}
 }
 

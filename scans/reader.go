@@ -17,6 +17,10 @@ type Options struct {
 	Time    string    // the column of CSV that is the time; empty: as Columns or the header say
 	Unit    Unit      // of times that are numbers; empty: the header or their size tells it
 	Truth   io.Reader // CSV of true states, compressed or not; nil: none but those in JSON
+	// Whole says that all of the text is there, as in a file, so that a scan may be read on without waiting. Step is the time between
+	// scans that a model expects, in seconds; 0: unknown. Both help to find a time that is far ahead of all others.
+	Whole bool
+	Step  float64
 	// Origin is the date that is 0 seconds, where times are dates. Empty: that of the first good scan. A sender that does not replay
 	// all scans to a resumed filter needs the Origin that the first Reader had.
 	Origin string
@@ -31,6 +35,7 @@ type Reader struct {
 	truth    *truthReader
 	notes    []string
 	saidUnit bool
+	pending  []pending
 	origin   string
 	clock    clock
 	err      error // final
@@ -66,6 +71,15 @@ func (r *Reader) Ignored() []string {
 // columns are not read. More may come with each call of Next.
 func (r *Reader) Notes() []string { return r.notes }
 
+// TruthElsewhere reports whether there is a file of true states of which none has belonged to a scan so far, and returns the first time
+// in it; empty if it has none.
+func (r *Reader) TruthElsewhere() (first string, elsewhere bool) {
+	if r.truth == nil || r.truth.met > 0 {
+		return "", false
+	}
+	return r.truth.first, true
+}
+
 // Origin is the date that is 0 seconds, as the source writes it; empty where times are seconds, and before the first scan.
 func (r *Reader) Origin() string { return r.origin }
 
@@ -87,8 +101,11 @@ func (r *Reader) next() (*Record, error) {
 			return nil, err
 		}
 	}
-	d, err := r.scans.next()
+	d, err := r.draft()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.checkAhead(d); err != nil {
 		return nil, err
 	}
 	if d.rec.Time, err = r.clock.advance(d.at, d.rec.Text); err != nil {

@@ -82,6 +82,7 @@ type clock struct {
 	last   instant // of the last good scan
 	text   string  // of last
 	time   float64 // of last, in seconds
+	step   float64 // the longest between good scans
 	any    bool    // there was a scan
 }
 
@@ -132,6 +133,9 @@ func (c *clock) advance(a instant, text string) (float64, error) {
 	}
 	if c.any && !(at > c.time) {
 		return 0, fmt.Errorf("the time %s is too near to %s, the time of the last scan: in seconds the two are the same number", cells.Clip(text), cells.Clip(c.text))
+	}
+	if c.any {
+		c.step = max(c.step, at-c.time)
 	}
 	c.last, c.text, c.time, c.any = a, text, at, true
 	return at, nil

@@ -21,8 +21,8 @@ type truthReader struct {
 	text string       // of the time of row
 	done bool
 
-	first, last string // the first time and the latest one that was read, as they are written
-	met         int    // states that belong to a scan
+	first string // the first time, as it is written
+	met   int    // states that belong to a scan
 }
 
 // newTruthReader reads the header. unit is that of times that are numbers; empty: its header or their size tells it.
@@ -123,9 +123,7 @@ func (r *truthReader) read() error {
 		return bad(row[r.time].Line, r.time+1, "the time %s is before %s in the row before: sort the rows by time", cells.Clip(text), cells.Clip(r.text))
 	}
 	r.row, r.when, r.text = row, when, text
-	if r.last = text; r.first == "" {
-		r.first = text
-	}
+	r.first = cmp.Or(r.first, text)
 	return nil
 }
 

@@ -53,6 +53,7 @@ type Scan struct {
 	Width   int       // numbers in a measurement
 	Values  []float64 // row-major, M × Width
 	Missing int       // measurements that were announced but have no value
+	Parts   []Part    // measurements of which some numbers are there and others are not; of linear models alone
 }
 
 // Len is the number of measurements, M.
