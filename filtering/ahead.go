@@ -20,6 +20,9 @@ type read struct {
 	notes []string // how the source is read: those that are new
 }
 
+// noted is a source that says how it is read; more notes may come with each scan.
+type noted interface{ Notes() []string }
+
 // ahead reads one scan ahead, until ctx ends.
 func ahead(ctx context.Context, source scans.Source) *reading {
 	r := &reading{source, make(chan read)}
@@ -29,7 +32,7 @@ func ahead(ctx context.Context, source scans.Source) *reading {
 		for {
 			rec, err := source.Next()
 			got := read{rec: rec}
-			if s, ok := source.(interface{ Notes() []string }); ok {
+			if s, ok := source.(noted); ok {
 				got.notes = s.Notes()[told:]
 				told += len(got.notes)
 			}

@@ -34,13 +34,13 @@ type csvScans struct {
 	cannot []byte // the time of the last bad scan, if it could be read and cannot be
 }
 
-// newCSVScans reads the header and chooses columns.
-func newCSVScans(text *bufio.Reader, o Options) (*csvScans, error) {
+// newCSVScans reads the header and chooses columns: that of the time is the one of that name, if it is not empty. unit is that of times that
+// are numbers; empty: the header or their size tells it.
+func newCSVScans(text *bufio.Reader, columns *Columns, time string, unit Unit) (*csvScans, error) {
 	t, err := newTable(text)
 	if err != nil {
 		return nil, err
 	}
-	columns := o.Columns
 	if columns == nil {
 		columns = &Columns{}
 	}
@@ -52,10 +52,10 @@ func newCSVScans(text *bufio.Reader, o Options) (*csvScans, error) {
 		}
 		c.measurement = append(c.measurement, j)
 	}
-	if err := t.chooseTime(cmp.Or(o.Time, columns.Time), c.measurement); err != nil {
+	if err := t.chooseTime(cmp.Or(time, columns.Time), c.measurement); err != nil {
 		return nil, err
 	}
-	t.unit = cmp.Or(o.Unit, t.unit)
+	t.unit = cmp.Or(unit, t.unit)
 	if columns.Measurement == nil {
 		c.chooseMeasurement()
 	}

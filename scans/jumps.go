@@ -22,8 +22,16 @@ type pending struct {
 	err error
 }
 
-// draft returns the next scan that was read, or reads it.
-func (r *Reader) draft() (*draft, error) {
+// ahead reads scans, and further ones where it is in doubt about a time.
+type ahead struct {
+	scans   format
+	whole   bool    // all of the text is there
+	step    float64 // seconds between scans that are expected; 0: unknown
+	pending []pending
+}
+
+// next returns the next scan.
+func (r *ahead) next() (*draft, error) {
 	if len(r.pending) == 0 {
 		return r.scans.next()
 	}
@@ -34,7 +42,7 @@ func (r *Reader) draft() (*draft, error) {
 
 // peek reads on to the n-th good scan from here, which stays pending with all before it; nil: the text ends before it, or there are many
 // bad ones.
-func (r *Reader) peek(n int) *draft {
+func (r *ahead) peek(n int) *draft {
 	for i := 0; i < 20; i++ {
 		if i == len(r.pending) {
 			d, err := r.scans.next()
@@ -53,17 +61,16 @@ func (r *Reader) peek(n int) *draft {
 	return nil
 }
 
-// checkAhead returns an error for a scan whose time is far ahead of the scans before and after it.
-func (r *Reader) checkAhead(d *draft) error {
-	c := &r.clock
-	if c.sameKind(d.at) != nil || !r.options.Whole && !c.any {
+// check returns an error for a scan whose time is far ahead of the scans before it, of which c is the clock, and after it.
+func (r *ahead) check(d *draft, c *clock) error {
+	if c.sameKind(d.at) != nil || !r.whole && !c.any {
 		return nil
 	}
 	far := float64(veryFarAhead)
-	if r.options.Whole {
+	if r.whole {
 		far = farAhead
 	}
-	far *= max(c.step, r.options.Step)
+	far *= max(c.step, r.step)
 	if far == 0 || c.any && !(d.at.after(c.last) > far) {
 		return nil
 	}

@@ -35,23 +35,10 @@ type Reader struct {
 	truth    *truthReader
 	notes    []string
 	saidUnit bool
-	pending  []pending
+	ahead    ahead // reads scans
 	origin   string
 	clock    clock
 	err      error // final
-}
-
-// format reads scans of one format. An error is a *BadError or final.
-type format interface {
-	next() (*draft, error)
-	ignored() []string // columns that are not read
-}
-
-// draft is a scan before its time is checked.
-type draft struct {
-	rec    *Record
-	at     instant
-	column int // of the time
 }
 
 // NewReader reads scans from a text. Nothing is read before the first call of Next.
@@ -101,11 +88,11 @@ func (r *Reader) next() (*Record, error) {
 			return nil, err
 		}
 	}
-	d, err := r.draft()
+	d, err := r.ahead.next()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkAhead(d); err != nil {
+	if err := r.ahead.check(d, &r.clock); err != nil {
 		return nil, err
 	}
 	if d.rec.Time, err = r.clock.advance(d.at, d.rec.Text); err != nil {
@@ -140,7 +127,7 @@ func (r *Reader) open() error {
 	case first == '[':
 		return errors.New("line 1: the text begins with [: want JSON lines, an object {…} on each line, or CSV")
 	case first != '{':
-		c, err := newCSVScans(text, r.options)
+		c, err := newCSVScans(text, r.options.Columns, r.options.Time, r.options.Unit)
 		if err != nil {
 			return err
 		}
@@ -152,6 +139,7 @@ func (r *Reader) open() error {
 	default:
 		r.scans = &jsonLines{lineReader: newLineReader(text), unit: unit}
 	}
+	r.ahead = ahead{scans: r.scans, whole: r.options.Whole, step: r.options.Step}
 	if o := r.options.Origin; o != "" {
 		at, err := parseTime([]byte(o), unit)
 		if err != nil {
