@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/starling-smc/starling/filter"
@@ -145,7 +146,7 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	next, was := p.state, p.other
 	info, err := p.filter.Step(ctx, &next, &rec.Scan)
 	if err != nil {
-		return runs.Line{}, placed(rec, err)
+		return runs.Line{}, p.byColumns(placed(rec, err))
 	}
 	s := Step{Line: newLine(p.Model, &next, rec, info, p.Method.Evidence()), Seconds: Number(rec.Time)}
 	if p.rival != nil {
@@ -207,6 +208,20 @@ func placed(rec *scans.Record, err error) error {
 		return fmt.Errorf("line %d, the scan at %s: %w", rec.Line, rec.Text, err)
 	}
 	return fmt.Errorf("the scan at %s: %w", rec.Text, err)
+}
+
+// byColumns adds to an error about a measurement of the first scan which columns a measurement is: they may not be those that were meant.
+func (p *Pass) byColumns(err error) error {
+	r, ok := p.source.source.(*scans.Reader)
+	if !ok || p.state.K > 0 || !errors.As(err, new(*ssm.MeasurementError)) || len(r.Measurement()) == 0 {
+		return err
+	}
+	names := r.Measurement()
+	shown := strings.Join(names[:min(len(names), 10)], ", ")
+	if len(names) > 10 {
+		shown += ", …"
+	}
+	return fmt.Errorf("%w; a measurement is read from the columns %s: choose others with scans.columns, as in [x, y]", err, shown)
 }
 
 func (p *Pass) now() time.Time {

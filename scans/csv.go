@@ -105,6 +105,14 @@ func (c *csvScans) chooseMeasurement() {
 	}
 }
 
+func (c *csvScans) chosen() []string {
+	var names []string
+	for _, j := range c.measurement {
+		names = append(names, c.title(j))
+	}
+	return names
+}
+
 func (c *csvScans) ignored() []string { return c.names }
 
 // next returns the scan that the next rows are.

@@ -3,6 +3,7 @@ package scans
 // format reads scans of one format. An error is a *BadError or final.
 type format interface {
 	next() (*draft, error)
+	chosen() []string  // the columns of a measurement
 	ignored() []string // columns that are not read
 }
 

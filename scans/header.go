@@ -86,7 +86,7 @@ func (t *table) chooseTime(asked string, taken []int) (err error) {
 	switch {
 	case len(named) == 1:
 		t.time = named[0]
-		if t.header[t.time] != "time" {
+		if t.time > 0 && t.header[t.time] != "time" {
 			t.note("the column %s is the time", t.title(t.time))
 		}
 	case len(named) > 1:

@@ -60,6 +60,8 @@ func (j *jsonLines) next() (*draft, error) {
 	return d, nil
 }
 
+func (j *jsonLines) chosen() []string { return nil }
+
 func (j *jsonLines) ignored() []string { return nil }
 
 // object reads one scan.

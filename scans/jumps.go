@@ -63,7 +63,7 @@ func (r *ahead) peek(n int) *draft {
 
 // check returns an error for a scan whose time is far ahead of the scans before it, of which c is the clock, and after it.
 func (r *ahead) check(d *draft, c *clock) error {
-	if c.sameKind(d.at) != nil || !r.whole && !c.any {
+	if c.sameKind(d.at) != nil || !r.whole && !c.any { // the clock refuses it
 		return nil
 	}
 	far := float64(veryFarAhead)
@@ -71,11 +71,21 @@ func (r *ahead) check(d *draft, c *clock) error {
 		far = farAhead
 	}
 	far *= max(c.step, r.step)
-	if far == 0 || c.any && !(d.at.after(c.last) > far) {
+	if c.any && (far == 0 || !(d.at.after(c.last) > far)) {
 		return nil
 	}
 	next := r.peek(1)
-	if next == nil || next.at.kind != d.at.kind {
+	if next == nil {
+		return nil
+	}
+	if next.at.kind != d.at.kind { // one of the two is bad: of the first scans a third tells which
+		if c.any {
+			return nil
+		}
+		if third := r.peek(2); third != nil && third.at.kind == next.at.kind {
+			return bad(d.rec.Line, d.column, "the time %s of the first scan is %s, but those of the two scans after it are %s: write all times in one way",
+				cells.Clip(d.rec.Text), nameKind(d.at.kind), nameKind(next.at.kind))
+		}
 		return nil
 	}
 	back := d.at.after(next.at)
@@ -86,7 +96,7 @@ func (r *ahead) check(d *draft, c *clock) error {
 		}
 		return nil
 	}
-	if third := r.peek(2); back > far && (third == nil || third.at.kind == d.at.kind && third.at.compare(d.at) < 0) {
+	if third := r.peek(2); far > 0 && back > far && (third == nil || third.at.kind == d.at.kind && third.at.compare(d.at) < 0) {
 		return bad(d.rec.Line, d.column, "the time %s of the first scan is far ahead of %s, the time of the scan after it (line %d): mend it, or leave the scan out",
 			cells.Clip(d.rec.Text), cells.Clip(next.rec.Text), next.rec.Line)
 	}

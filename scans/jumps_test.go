@@ -47,6 +47,8 @@ func TestOneTimeFarAhead(t *testing.T) {
 		"pipe, unknown step": {[]any{1, 2, 3, 1e6, 4, 5}, Options{}, "1 2 3 4 5|the time 1e+06 is far ahead"},
 		"slow scans":         {[]any{0, 60, 120, 620, 180, 240}, Options{Whole: true, Step: 1}, "0 60 120 620|the time 180 is before 620|the time 240 is before 620"}, // not ten steps
 		"dates":              {[]any{day + "1", day + "2", "2113-01-01", day + "3", day + "4"}, Options{Whole: true, Step: 86400}, "0 86400 172800 259200|the time 2113-01-01 is far ahead of 2013-01-02"},
+		"of another kind":    {[]any{1713883988000, 1, 2, 3}, Options{Whole: true}, "1 2 3|the time 1713883988000 of the first scan is a number of milliseconds, but those of the two scans after it are a number of seconds"},
+		"second, other kind": {[]any{1, 1713883988000, 2, 3}, Options{Whole: true}, "1 2 3|the time is a number of milliseconds, but times before it are a number of seconds"},
 		"milliseconds":       {[]any{1713883988000, 1713883989000, 1813883989000, 1713883990000}, Options{Whole: true, Step: 1}, "0 1 2|the time 1813883989000 is far ahead"},
 	} {
 		for i, text := range textsAt(c.times...) {

@@ -54,6 +54,14 @@ func (r *Reader) Ignored() []string {
 	return r.scans.ignored()
 }
 
+// Measurement lists the columns of CSV that are a measurement. It is known after the first call of Next.
+func (r *Reader) Measurement() []string {
+	if r.scans == nil {
+		return nil
+	}
+	return r.scans.chosen()
+}
+
 // Notes are sentences that say how the text is read where that is not plain: which column is taken as the time, in which unit, and which
 // columns are not read. More may come with each call of Next.
 func (r *Reader) Notes() []string { return r.notes }
