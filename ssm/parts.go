@@ -8,24 +8,6 @@ import (
 	"github.com/starling-smc/starling/internal/dense"
 )
 
-// Part holds the measurements of a scan that lack the same of their numbers.
-type Part struct {
-	Columns []int     // of the numbers that are there, rising from 0; fewer than the scan's Width
-	Values  []float64 // row-major, measurements × len(Columns)
-}
-
-// Len is the number of measurements.
-func (p *Part) Len() int { return len(p.Values) / len(p.Columns) }
-
-// Measured is the number of measurements, with those that lack some of their numbers.
-func (s *Scan) Measured() int {
-	n := s.Len()
-	for i := range s.Parts {
-		n += s.Parts[i].Len()
-	}
-	return n
-}
-
 // Observe returns the rows of H and the block of R of a linear model that belong to some columns of a measurement: such a part is
 // itself z ~ N(H·x, R), exactly, since what is left of a normal law is its margin.
 func Observe(m Linear, columns []int) (h, r []float64, err error) {
