@@ -233,7 +233,11 @@ func (p *Pass) now() time.Time {
 
 // open opens the source, and passes over the scans that were filtered before the pass was stopped.
 func (p *Pass) open(ctx context.Context) (err error) {
-	source, err := p.Open(p.origin)
+	origin := p.origin
+	if p.state.K > 0 && origin == "" { // seconds, counted from 0 whatever their size
+		origin = "0"
+	}
+	source, err := p.Open(origin)
 	if err != nil {
 		return err
 	}

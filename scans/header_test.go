@@ -110,7 +110,12 @@ func TestUnits(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"time,x\n1713883988.5,1\n1713883989.5,1\n", Options{}, "1.7138839885e+09:[1]|1.7138839895e+09:[1]"},
+		{"time,x\n1713883988.5,1\n1713883989.5,1\n", Options{}, "0:[1]|1:[1]"},
+		{"time,x\n1713883988.1,1\n1713883988.2,1\n1713883988.35,1\n", Options{}, "0:[1]|0.1:[1]|0.25:[1]"}, // no digit is lost
+		{"time,x\n1713883988.1,1\n", Options{Origin: "0"}, "1.7138839881e+09:[1]"},
+		{"time,x\n1713883988.3,1\n", Options{Origin: "1713883988.1"}, "0.2:[1]"},
+		{"time,x\n-1713883988.3,1\n-1713883988.1,1\n", Options{}, "0:[1]|0.2:[1]"},
+		{"time,x\n-0.5,1\n0.25,1\n1e9,1\n", Options{}, "-0.5:[1]|0.25:[1]|1e+09:[1]"},
 		{"time,x\n1713883988987,1\n1713883990987,1\n", Options{}, "0:[1]|2:[1]|times are read as milliseconds, by their size: 1713883988987" + first},
 		{"time,x\n1713883988987000,1\n1713883988987001,1\n", Options{}, "0:[1]|1e-06:[1]|times are read as microseconds, by their size: 1713883988987000" + first},
 		{"time,x\n1713883988987000000,1\n1713883988987000001,1\n", Options{}, "0:[1]|1e-09:[1]|times are read as nanoseconds, by their size: 1713883988987000000" + first},

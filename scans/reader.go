@@ -21,8 +21,8 @@ type Options struct {
 	// scans that a model expects, in seconds; 0: unknown. Both help to find a time that is far ahead of all others.
 	Whole bool
 	Step  float64
-	// Origin is the date that is 0 seconds, where times are dates. Empty: that of the first good scan. A sender that does not replay
-	// all scans to a resumed filter needs the Origin that the first Reader had.
+	// Origin is the time that is 0 seconds. Empty: that of the first good scan where times are dates, or so large that they may count
+	// from 1970; else 0. A sender that does not replay all scans to a resumed filter needs the Origin that the first Reader had.
 	Origin string
 }
 
@@ -75,7 +75,8 @@ func (r *Reader) TruthElsewhere() (first string, elsewhere bool) {
 	return r.truth.first, true
 }
 
-// Origin is the date that is 0 seconds, as the source writes it; empty where times are seconds, and before the first scan.
+// Origin is the time that is 0 seconds, as the source writes it; empty before the first scan, and where times are seconds that are not so
+// large that they may count from 1970.
 func (r *Reader) Origin() string { return r.origin }
 
 // Next returns the next scan: see Source.
@@ -106,7 +107,7 @@ func (r *Reader) next() (*Record, error) {
 	if d.rec.Time, err = r.clock.advance(d.at, d.rec.Text); err != nil {
 		return nil, &BadError{d.rec.Line, d.column, err}
 	}
-	if r.origin == "" && d.at.kind != inSeconds {
+	if r.origin == "" && r.clock.relative() {
 		r.origin = d.rec.Text
 	}
 	r.sayUnit(d)

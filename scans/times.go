@@ -23,7 +23,7 @@ const (
 type instant struct {
 	kind    kind
 	seconds float64   // where the kind is inSeconds
-	date    time.Time // for other kinds; in UTC if it was written without a zone. Times in milliseconds and smaller units are dates, too: they are exact
+	date    time.Time // in UTC if it was written without a zone. Numbers are dates, too, as if they counted from 1970: to the nanosecond
 }
 
 // compare orders two instants of one kind.
@@ -78,7 +78,7 @@ func noTime(text string) error {
 
 // clock checks that the times of scans go forward, and turns dates into seconds.
 type clock struct {
-	origin instant // of time 0, where times are dates
+	origin instant // of time 0, where times are relative
 	last   instant // of the last good scan
 	text   string  // of last
 	time   float64 // of last, in seconds
@@ -111,6 +111,12 @@ func nameKind(k kind) string {
 	return string(k)
 }
 
+// relative reports whether times count from the first. Seconds do so if they are large, as those since 1970: a float64 would lose digits of
+// the steps between them.
+func (c *clock) relative() bool {
+	return c.origin.kind != inSeconds || !(c.origin.seconds > -earliest && c.origin.seconds < earliest)
+}
+
 // advance takes a scan at the instant a, and returns its time in seconds. After an error the clock is as before.
 func (c *clock) advance(a instant, text string) (float64, error) {
 	if err := c.sameKind(a); err != nil {
@@ -128,7 +134,7 @@ func (c *clock) advance(a instant, text string) (float64, error) {
 		c.origin = a
 	}
 	at := a.seconds
-	if a.kind != inSeconds {
+	if c.relative() {
 		at = a.since(c.origin)
 	}
 	if c.any && !(at > c.time) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/starling-smc/starling/internal/cells"
@@ -109,20 +110,40 @@ func parseNumber(text []byte, u Unit) (instant, error) {
 	return instant{}, fmt.Errorf("unknown unit of times %q", u)
 }
 
-// instant is the time v of a unit, of which text is the writing. Whole numbers are exact.
+// instant is the time v of a unit, of which text is the writing. Decimal numbers are exact to the nanosecond.
 func (m *measure) instant(text []byte, v float64) (instant, error) {
 	if math.Abs(v) >= float64(latest*float64(m.per)) {
 		return instant{}, impossible("the time %s cannot be: %s of that size is more than 3,000 years", cells.Clip(string(text)), nameKind(m.kind))
 	}
-	if m.per == 1 {
-		return instant{kind: m.kind, seconds: v}, nil
+	at := instant{kind: m.kind}
+	if m.kind == inSeconds {
+		at.seconds = v
 	}
-	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		return instant{kind: m.kind, date: time.Unix(n/m.per, n%m.per*(1e9/m.per)).UTC()}, nil
+	var ok bool
+	if at.date, ok = m.exact(string(text)); !ok {
+		whole := math.Floor(v / float64(m.per))
+		rest := (v - float64(whole*float64(m.per))) / float64(m.per)
+		at.date = time.Unix(int64(whole), int64(math.Round(rest*1e9))).UTC()
 	}
-	whole := math.Floor(v / float64(m.per))
-	rest := (v - float64(whole*float64(m.per))) / float64(m.per)
-	return instant{kind: m.kind, date: time.Unix(int64(whole), int64(math.Round(rest*1e9))).UTC()}, nil
+	return at, nil
+}
+
+// exact is a decimal number of the unit as a date, to the nanosecond. ok is false for other forms of numbers.
+func (m *measure) exact(text string) (date time.Time, ok bool) {
+	whole, part, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || whole[0] == '+' {
+		return date, false
+	}
+	rest, err := strconv.ParseUint((part + "000000000")[:9], 10, 64)
+	if err != nil || len(part) > 9 {
+		return date, false
+	}
+	nanos := n%m.per*(1e9/m.per) + int64(rest)/m.per
+	if whole[0] == '-' {
+		nanos = n%m.per*(1e9/m.per) - int64(rest)/m.per
+	}
+	return time.Unix(n/m.per, nanos).UTC(), true
 }
 
 // impossibleTime is the error for a time that can be read, and cannot be.
