@@ -154,7 +154,9 @@ func (r *Reader) open() error {
 		if err != nil {
 			return fmt.Errorf("origin: %w", err)
 		}
-		r.clock.origin, r.origin = at, o
+		if r.clock.origin = at; r.clock.relative() {
+			r.origin = o
+		}
 	}
 	if r.options.Truth != nil {
 		if r.truth, err = newTruthReader(r.options.Truth, r.options.Unit); err != nil {
