@@ -224,7 +224,7 @@ func (f *filtered) open(ctx context.Context, origin string) (scans.Source, error
 		}
 		text = f.scans
 	}
-	options := scans.Options{Columns: s.Scans.Columns, Origin: origin}
+	options := scans.Options{Columns: s.Scans.Columns, Time: s.Scans.Time, Unit: s.Scans.TimeUnit, Origin: origin, Whole: f.scans != nil && f.scans.size > 0, Step: ssm.Interval(s.Model)}
 	if s.Scans.Truth != "" {
 		file, err := os.Open(s.Scans.Truth)
 		if err != nil {
@@ -258,6 +258,13 @@ func (f *filtered) work(ctx context.Context) error {
 		return err
 	}
 	f.Findings = append(f.Spec.Method.Findings(), f.Metrics.Findings()...)
+	doubts, err := filtering.Doubts(f.Spec.Model, f.Trace, f.Spec.Scans.TimeUnit != "")
+	if err != nil {
+		return err
+	}
+	if f.Findings = append(f.Findings, doubts...); f.Metrics.Errors == nil {
+		f.Findings = append(f.Findings, f.pass.TruthElsewhere()...)
+	}
 	m := &f.run.Manifest
 	m.Notes = notes(f.Findings)
 	if m.Findings, err = json.Marshal(f.Findings); err != nil {

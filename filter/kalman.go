@@ -19,6 +19,8 @@ import (
 // The form of P (Joseph) stays positive semidefinite under rounding. The deviations from the mean enter the evidence alone:
 //
 //	p(z_1 … z_M) = N(z̄; H m⁻, C) Π_i N(z_i; z̄, R) / N(0; 0, R/M).
+//
+// Measurements that lack the same of their numbers are one more update, with the rows of H and the block of R that are there.
 type Kalman struct{}
 
 // Title implements Method.
@@ -78,14 +80,25 @@ func (f *kalman) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, err
 	if _, err := f.model.Bind(scan); err != nil { // the measurements are checked there
 		return Info{}, err
 	}
-	logZ, err := f.update(mean, cov, scan)
+	h, r := f.model.Observation()
+	logZ, err := update(mean, cov, h, r, scan)
 	if err != nil {
 		return Info{}, err
+	}
+	for _, p := range scan.Parts { // given the measurements before, each part is one more update
+		if h, r, err = ssm.Observe(f.model, p.Columns); err != nil {
+			return Info{}, &ssm.MeasurementError{Row: scan.Len(), Err: err}
+		}
+		more, err := update(mean, cov, h, r, &ssm.Scan{Width: len(p.Columns), Values: p.Values})
+		if err != nil {
+			return Info{}, err
+		}
+		logZ += more
 	}
 	st.Mean, st.Cov, st.K, st.Time = mean, cov, st.K+1, scan.Time
 	st.LogZ += logZ
 	info := noAcceptance()
-	info.LogEvidence, info.Evaluated = logZ, int64(scan.Len())
+	info.LogEvidence, info.Evaluated = logZ, int64(scan.Measured())
 	return info, nil
 }
 
@@ -113,13 +126,12 @@ func predict(m ssm.Model, st *State, scan *ssm.Scan) (mean, cov, a []float64, er
 	return mean, cov, a, nil
 }
 
-// update takes the measurements of a scan into mean and cov, and returns the log evidence.
-func (f *kalman) update(mean, cov []float64, scan *ssm.Scan) (float64, error) {
+// update takes the measurements z ~ N(H·x, R) of a scan into mean and cov, and returns the log evidence.
+func update(mean, cov, h, r []float64, scan *ssm.Scan) (float64, error) {
 	m, w, d := scan.Len(), scan.Width, len(mean)
 	if m == 0 {
 		return 0, nil
 	}
-	h, r := f.model.Observation()
 	factor := append([]float64(nil), r...)
 	if !dense.Cholesky(factor, w) {
 		return 0, errors.New("the covariance R of the measurements is not positive definite")

@@ -37,13 +37,35 @@ func bound(m ssm.Model, scan *ssm.Scan) (ssm.Likelihood, error) {
 	if err == nil && like == nil {
 		err = errors.New("the model's Bind returned no likelihood")
 	}
-	return like, err
+	if err != nil || len(scan.Parts) == 0 {
+		return like, err
+	}
+	linear, err := takesParts(m)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := ssm.BindParts(linear, scan)
+	if err != nil {
+		return nil, err
+	}
+	return &together{like, parts}, nil
+}
+
+// takesParts is the model as one that takes measurements which lack some of their numbers, or an error.
+func takesParts(m ssm.Model) (ssm.Linear, error) {
+	if linear, ok := m.(ssm.Linear); ok {
+		return linear, nil
+	}
+	return nil, errors.New("the scan has measurements that lack some of their numbers, which a model that is not linear does not take: count them as missing")
 }
 
 // own is the model's likelihood, without the wrapping of bind.
 func own(like ssm.Likelihood) ssm.Likelihood {
 	if w, ok := like.(*whole); ok {
-		return w.Likelihood
+		like = w.Likelihood
+	}
+	if t, ok := like.(*together); ok {
+		like = t.Likelihood
 	}
 	return like
 }

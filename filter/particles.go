@@ -84,7 +84,7 @@ func (m *moving) end(st *State, from []int32, resampled bool, x, logw []float64,
 	}
 	st.X, st.LogW, st.K, st.Time = x, logw, m.k, m.scan.Time
 	st.LogZ += logZ
-	info.LogEvidence, info.Ancestors, info.Evaluated = logZ, distinct(from, 1, m.n), int64(m.n)*int64(m.scan.Len())
+	info.LogEvidence, info.Ancestors, info.Evaluated = logZ, distinct(from, 1, m.n), int64(m.n)*int64(m.scan.Measured())
 	info.Dropped = m.dropped
 	info.sampled(st, ess)
 	return info

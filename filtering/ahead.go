@@ -15,22 +15,33 @@ type reading struct {
 }
 
 type read struct {
-	rec *scans.Record
-	err error
+	rec   *scans.Record
+	err   error
+	notes []string // how the source is read: those that are new
 }
+
+// noted is a source that says how it is read; more notes may come with each scan.
+type noted interface{ Notes() []string }
 
 // ahead reads one scan ahead, until ctx ends.
 func ahead(ctx context.Context, source scans.Source) *reading {
 	r := &reading{source, make(chan read)}
 	go func() {
 		defer close(r.out)
+		told := 0
 		for {
 			rec, err := source.Next()
+			got := read{rec: rec}
+			if s, ok := source.(noted); ok {
+				got.notes = s.Notes()[told:]
+				told += len(got.notes)
+			}
 			if err != nil && err != io.EOF && !scanFault(err) {
 				err = &SourceError{err}
 			}
+			got.err = err
 			select {
-			case r.out <- read{rec, err}:
+			case r.out <- got:
 			case <-ctx.Done():
 				return
 			}
@@ -42,12 +53,15 @@ func ahead(ctx context.Context, source scans.Source) *reading {
 	return r
 }
 
-// next returns the next scan, unless ctx ends first.
-func (r *reading) next(ctx context.Context) (*scans.Record, error) {
+// next returns the next scan, unless ctx ends first. tell is called with notes on how the source is read.
+func (r *reading) next(ctx context.Context, tell func(note string)) (*scans.Record, error) {
 	select {
 	case got, more := <-r.out:
 		if !more {
 			return nil, context.Canceled // the first step's context has ended
+		}
+		for _, note := range got.notes {
+			tell(note)
 		}
 		return got.rec, got.err
 	case <-ctx.Done():

@@ -21,6 +21,7 @@ type Line struct {
 	Time    Time `json:"time"` // as the source writes it
 	Returns int  `json:"returns"`
 	Missing int  `json:"missing"`           // measurements that were announced but have no value
+	Partial int  `json:"partial,omitempty"` // measurements that lack some of their numbers: returns of a linear model, missing for others
 	Dropped int  `json:"dropped,omitempty"` // measurements that the model leaves out, such as returns outside its region
 
 	Tracks    []Track `json:"tracks,omitempty"` // of a model that is a tracker
@@ -139,7 +140,7 @@ func known(v float64) *Number {
 // newLine describes a state after a scan.
 func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info, evidence bool) Line {
 	l := Line{
-		K: st.K, Time: Time(rec.Text), Returns: rec.Len(), Missing: rec.Missing, Dropped: info.Dropped, Ancestors: info.Ancestors,
+		K: st.K, Time: Time(rec.Text), Returns: rec.Measured(), Missing: rec.Missing, Partial: rec.Partial() + rec.Unused, Dropped: info.Dropped, Ancestors: info.Ancestors,
 		Evaluated: info.Evaluated, Skipped: info.Skipped,
 	}
 	if evidence {

@@ -15,7 +15,8 @@ type Metrics struct {
 	LeftOut   int   `json:"left_out"` // scans that could not be used
 	Returns   int   `json:"returns"`  // measurements
 	Missing   int   `json:"missing"`
-	Dropped   int   `json:"dropped"` // measurements that the model leaves out
+	Partial   int   `json:"partial,omitempty"` // measurements that lack some of their numbers
+	Dropped   int   `json:"dropped"`           // measurements that the model leaves out
 	Evaluated int64 `json:"evaluated"`
 	Skipped   int64 `json:"skipped"`       // terms
 	Few       int   `json:"few_draws"`     // scans whose samples are worth fewer than 50 draws
@@ -34,6 +35,8 @@ type Metrics struct {
 	*Errors             // against the truth
 	Held        *Held   `json:"held,omitempty"`
 	Against     *Rival  `json:"against,omitempty"`
+
+	linear bool // the model takes what is there of partial measurements
 }
 
 // Spread describes numbers of several scans.
@@ -85,10 +88,12 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		return nil, err
 	}
 	out := &Metrics{Scans: len(list), LeftOut: leftOut}
+	_, out.linear = m.(ssm.Linear)
 	var ess, rhat, ancestors, joint, index, refine []float64
 	for _, s := range list {
 		out.Returns += s.Returns
 		out.Missing += s.Missing
+		out.Partial += s.Partial
 		out.Dropped += s.Dropped
 		out.Evaluated += s.Evaluated
 		out.Skipped += s.Skipped

@@ -15,6 +15,7 @@ import (
 
 	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/scans"
@@ -40,7 +41,7 @@ type Pass struct {
 	source       *reading
 	running      [sha256.Size]byte // of all scans that could be read so far
 	alone        [sha256.Size]byte // of the last scan that was read
-	listed       bool              // the columns that are not read
+	parted       bool              // it was said what becomes of measurements that lack some of their numbers
 	filter       filter.Filter
 	rival        filter.Filter
 	saved
@@ -145,7 +146,7 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	next, was := p.state, p.other
 	info, err := p.filter.Step(ctx, &next, &rec.Scan)
 	if err != nil {
-		return runs.Line{}, placed(rec, err)
+		return runs.Line{}, p.byColumns(placed(rec, err))
 	}
 	s := Step{Line: newLine(p.Model, &next, rec, info, p.Method.Evidence()), Seconds: Number(rec.Time)}
 	if p.rival != nil {
@@ -209,6 +210,20 @@ func placed(rec *scans.Record, err error) error {
 	return fmt.Errorf("the scan at %s: %w", rec.Text, err)
 }
 
+// byColumns adds to an error about a measurement of the first scan which columns a measurement is: they may not be those that were meant.
+func (p *Pass) byColumns(err error) error {
+	r, ok := p.source.source.(*scans.Reader)
+	if !ok || p.state.K > 0 || !errors.As(err, new(*ssm.MeasurementError)) || len(r.Measurement()) == 0 {
+		return err
+	}
+	names := r.Measurement()
+	shown := strings.Join(names[:min(len(names), 10)], ", ")
+	if len(names) > 10 {
+		shown += ", …"
+	}
+	return fmt.Errorf("%w; a measurement is read from the columns %s: choose others with scans.columns, as in [x, y]", err, shown)
+}
+
 func (p *Pass) now() time.Time {
 	if p.Now == nil {
 		return time.Time{}
@@ -218,7 +233,11 @@ func (p *Pass) now() time.Time {
 
 // open opens the source, and passes over the scans that were filtered before the pass was stopped.
 func (p *Pass) open(ctx context.Context) (err error) {
-	source, err := p.Open(p.origin)
+	origin := p.origin
+	if p.state.K > 0 && origin == "" { // seconds, counted from 0 whatever their size
+		origin = "0"
+	}
+	source, err := p.Open(origin)
 	if err != nil {
 		return err
 	}
@@ -259,20 +278,50 @@ func (p *Pass) open(ctx context.Context) (err error) {
 
 // next is the source's next scan, unless the context ends first.
 func (p *Pass) next(ctx context.Context) (*scans.Record, error) {
-	rec, err := p.source.next(ctx)
+	rec, err := p.source.next(ctx, p.notice)
 	if err != nil {
 		return nil, err
 	}
+	p.part(rec)
 	p.alone = rec.Sum([sha256.Size]byte{})
 	p.running = sha256.Sum256(slices.Concat(p.running[:], p.alone[:]))
 	if r, ok := p.source.source.(*scans.Reader); ok {
 		p.origin = r.Origin()
-		if names := r.Ignored(); len(names) > 0 && !p.listed {
-			p.notice("columns that are not read: " + strings.Join(names, ", "))
-		}
-		p.listed = true
 	}
 	return rec, nil
+}
+
+// part says, once, what becomes of measurements that lack some of their numbers: a linear model takes what is there, others take whole
+// measurements alone.
+func (p *Pass) part(rec *scans.Record) {
+	if rec.Partial() == 0 {
+		return
+	}
+	_, linear := p.Model.(ssm.Linear)
+	if !linear {
+		rec.LeaveOutParts()
+	}
+	switch {
+	case p.parted:
+	case linear:
+		p.notice("the scan at " + rec.Text + " has measurements that lack some of their numbers: the model takes the numbers that are there")
+	default:
+		p.notice("the scan at " + rec.Text + " has measurements that lack some of their numbers: they are left out and counted, since this model takes whole ones alone")
+	}
+	p.parted = true
+}
+
+// TruthElsewhere is a finding if there is a file of true states of which none belongs to a scan. It is known at the end of the source.
+func (p *Pass) TruthElsewhere() []finding.Finding {
+	if p.source == nil || p.state.K == 0 {
+		return nil
+	}
+	if r, ok := p.source.source.(*scans.Reader); ok {
+		if first, elsewhere := r.TruthElsewhere(); elsewhere {
+			return []finding.Finding{finding.Of(finding.TruthElsewhere{First: first, Scan: p.last})}
+		}
+	}
+	return nil
 }
 
 const passKind = "filtering.Pass/1"

@@ -36,7 +36,12 @@ func (m *Metrics) Findings() (list []finding.Finding) {
 	if m.Unknown > 0 {
 		list = append(list, finding.Of(finding.ErrorsUnknown{Some: m.Unknown, Scans: m.Scans}))
 	}
-	if m.LeftOut > 0 {
+	if m.Partial > 0 {
+		list = append(list, finding.Of(finding.PartialMeasurements{Count: m.Partial, Used: m.linear}))
+	}
+	if m.LeftOut > m.Scans {
+		list = append(list, finding.Of(finding.MostScansLeftOut{Count: m.LeftOut, Scans: m.Scans + m.LeftOut}))
+	} else if m.LeftOut > 0 {
 		list = append(list, finding.Of(finding.ScansLeftOut{Count: m.LeftOut}))
 	}
 	return list

@@ -197,16 +197,17 @@ func TestBadHeaders(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"1,2\n3,4\n":             {Options{}, `line 1: "1" is not the name of a column: want a header, as in time,x,y`},
+		"1,a\n3,4\n":             {Options{}, `line 1: "1" is not the name of a column: want a header, as in time,x,y`},
 		"time\n1\n":              {Options{}, "no columns of measurements"},
 		"time,x,time\n":          {Options{}, `two columns are named "time"`},
 		"t,px,py\n1,2,3":         {Options{Columns: columns("", "py", "pz")}, `no column "pz": did you mean "px"? (the first columns: "t", "px", "py")`},
 		"t,px,py\n":              {Options{Columns: columns("tt", "py")}, `no column "tt": did you mean "t"?`},
-		"px,py\n1,2\n":           {Options{Columns: columns("", "px", "py")}, "the column of the time is also one of the measurement"},
+		"px,py\n1,2\n":           {Options{Columns: columns("", "px", "py")}, "no column is left for the time beside those of the measurement"},
+		"time,x\n1,2\n":          {Options{Columns: columns("", "time", "x")}, "the column of the time, time, is also one of the measurement: choose another with scans.time"},
 		"t,\"x\n1,2\n":           {Options{}, "the header: line 1, column 2: the quote is never closed"},
 		"[\n{\"time\":1}]":       {Options{}, "line 1: the text begins with [: want JSON lines"},
 		"{}":                     {Options{Columns: columns("", "px")}, "the scans are JSON lines: columns are for CSV"},
-		"time,x\n1,2":            {Options{Origin: "noon"}, `origin: "noon" is not a time`},
+		"time,x\n2,3":            {Options{Origin: "noon"}, `origin: "noon" is not a time`},
 		"t,\xff\n1,2":            {Options{}, `line 1: "\xff" is not the name of a column`},
 		strings.Repeat(" ", 1e5): {Options{}, "the text begins with too many blanks"},
 	} {

@@ -10,11 +10,11 @@ import (
 
 // Columns choose columns of CSV by their names, and say how their numbers are written.
 type Columns struct {
-	Time        string   `yaml:"time,omitempty"`        // default: time, or the first column if none has this name
-	Measurement []string `yaml:"measurement,omitempty"` // numbers of a measurement, in this order; default: all other columns
-	Decimal     string   `yaml:"decimal,omitempty"`     // the decimal mark of measurements: . or ,; default: .
-	Thousands   string   `yaml:"thousands,omitempty"`   // the mark between their thousands: , . ' or " ", which stands for blanks of all kinds; default: none
-	Units       string   `yaml:"units,omitempty"`       // strip: a text around the numbers of a column, such as % or cm, is no part of them, and the same in all rows
+	Time        string   `yaml:"time,omitempty"`              // the column of the time, as scans.time
+	Measurement []string `yaml:"measurement,omitempty,brief"` // numbers of a measurement, in this order; default: all other columns, but for id and its kin
+	Decimal     string   `yaml:"decimal,omitempty"`           // the decimal mark of measurements: . or ,; default: .
+	Thousands   string   `yaml:"thousands,omitempty"`         // the mark between their thousands: , . ' or " ", which stands for blanks of all kinds; default: none
+	Units       string   `yaml:"units,omitempty"`             // strip: a text around the numbers of a column, such as % or cm, is no part of them, and the same in all rows
 }
 
 // notation is how measurements are written; nil: as plain numbers.

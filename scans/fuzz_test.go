@@ -47,25 +47,42 @@ func drain(t testing.TB, s Source, length int) (values int) {
 			t.Fatalf("the time %v", r.Time)
 		}
 		values += len(r.Values)
+		for _, p := range r.Parts {
+			if n := len(p.Columns); n == 0 || n >= r.Width || len(p.Values)%n != 0 || p.Len() == 0 {
+				t.Fatalf("the part %+v of %+v", p, r)
+			}
+			for i, c := range p.Columns {
+				if c >= r.Width || i > 0 && c <= p.Columns[i-1] {
+					t.Fatalf("the columns %v", p.Columns)
+				}
+			}
+			for _, v := range p.Values {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("the value %v", v)
+				}
+			}
+			values += len(p.Values)
+		}
 	}
 }
 
 func fuzz(t *testing.T, text, truth string) {
-	var before, after runtime.MemStats
-	o := Options{}
-	if truth != "" {
-		o.Truth = strings.NewReader(truth)
-	}
-	runtime.ReadMemStats(&before)
-	drain(t, NewReader(strings.NewReader(text), o), len(text)+len(truth))
-	runtime.ReadMemStats(&after)
-	// Windows and a first piece of numbers take 1 MB at most; gzip unpacks a byte to a thousand.
-	limit := 2<<20 + 200*(len(text)+len(truth))
-	if text != "" && text[0] == 0x1f || truth != "" && truth[0] == 0x1f {
-		limit *= 1000
-	}
-	if n := after.TotalAlloc - before.TotalAlloc; n > uint64(limit) {
-		t.Fatalf("allocates %d bytes for %d", n, len(text)+len(truth))
+	for _, o := range []Options{{}, {Whole: true, Step: 1}, {Unit: Milliseconds, Columns: &Columns{Decimal: ","}}, {Unit: Nanoseconds, Time: "t", Step: 0.1}} {
+		if truth != "" {
+			o.Truth = strings.NewReader(truth)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		drain(t, NewReader(strings.NewReader(text), o), len(text)+len(truth))
+		runtime.ReadMemStats(&after)
+		// Windows and a first piece of numbers take 1 MB at most; gzip unpacks a byte to a thousand.
+		limit := 2<<20 + 200*(len(text)+len(truth))
+		if text != "" && text[0] == 0x1f || truth != "" && truth[0] == 0x1f {
+			limit *= 1000
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(limit) {
+			t.Fatalf("allocates %d bytes for %d", n, len(text)+len(truth))
+		}
 	}
 }
 
@@ -74,6 +91,9 @@ func FuzzJSONLines(f *testing.F) {
 		`{"time": 12.5, "measurements": [[1, 2], [3, 4]], "truth": {"a": [1, 2, 3, 4]}}` + "\n" + `{"time": 13, "measurements": []}`,
 		"{\"measurements\": [null, [null, -1e-3]], \"time\": \"2013-01-31T06:30:00.5Z\"}\r\n{\"time\": \"2013-02-01T00:00+01:00\", \"measurements\": []}",
 		packed(`{"time": 1, "measurements": [[1]]}`), "{\"t\\u0069me\": 1}\n{\"time\": 1e999}\n\n{", "[[1]]",
+		"{\"time\":1713883988987,\"measurements\":[[1,null],[null,2],[null,null]]}\n{\"time\":1713883989987.5,\"measurements\":[[1,2]]}",
+		"{\"time\":1,\"measurements\":[]}\n{\"time\":1e300,\"measurements\":[]}\n{\"time\":1e9,\"measurements\":[]}\n{\"time\":2,\"measurements\":[]}",
+		packed("", `{"time": 1, "measurements": [[1]]}`, "") + "\x00\x00x", "\xfd7zXZ\x00", "\xff\xfe{\x00", "BZh91AY&SY",
 	} {
 		f.Add(text)
 	}
@@ -84,6 +104,8 @@ func FuzzCSV(f *testing.F) {
 	for _, c := range [][2]string{
 		{"time,x,y\n1,2,3\n1,,\n2,3,4\n", "time,id,x\n1,a,2\n2,a,3\n"}, {"\ufefft;x\r\n2013-01-31;1\r\n2013-02-01;-1e5\r\n", "t,i,x\n2013-01-31,a,1"},
 		{"t\t\"x\"\"\"\n1\t\"2\"\n\"\n\"", ""}, {packed("t,x\n1,2\n"), packed("t,id,x\n1,a,2")}, {"t,x\n2,1\n1,1\n2,1\na,1\n3,1,1\n4,nan\n", ""},
+		{"x,ID,Time (ms)\n,a,1e3\n2,b,1e3\n3,c,1e300\n", "Track_ID,timestamp,x\na,1,2\n"}, {"1713883988987,1,\n1713883988987,,2\n1713883989987000,1,2", ""},
+		{"date,time,x\n1,2,3\n", ""}, {"time,0,1\n1e18,2,3\n1e18,,3\n", "x,y,z\n1,a,2"}, {"1;2,5\n1;3,5\n2e11;1\n2e11;1\n3;1", ""},
 	} {
 		f.Add(c[0], c[1])
 	}
@@ -125,30 +147,54 @@ func TestHostileMemory(t *testing.T) {
 		names = fmt.Appendf(names, `"%d":[1],`, i)
 	}
 	for name, text := range map[string]string{
-		"narrow":          many(`{"measurements":[`, "[1],", "[1]]}"),
-		"wide":            many(`{"measurements":[`, wide, ""),
-		"brackets":        many("{", "[", ""),
-		"braces":          many("", "{", ""),
-		"missing":         many(`{"time":1,"measurements":[null`, ",null", "]}"),
-		"truth":           string(names),
-		"a long state":    many(`{"truth":{"a":[1`, ",1", ""),
-		"blank lines":     many("{}\n", "\n", ""),
-		"an open quote":   many("t,x\n1,\"", "1", ""),
-		"a wide header":   many("t", ",x", "\n1"),
-		"a long header":   many("t,", "x", ""),
-		"a wide CSV":      "t" + strings.Repeat(",x", 60_000) + "\n" + strings.Repeat("1"+strings.Repeat(",1", 60_000)+"\n", n/120_000),
-		"empty cells":     "t,x\n" + strings.Repeat("1,\n", n/3),
-		"a long time":     many(`{"time":`, "1", "}"),
-		"a long time CSV": many("t,x\n", "1", ",2\n"),
+		"narrow":           many(`{"measurements":[`, "[1],", "[1]]}"),
+		"wide":             many(`{"measurements":[`, wide, ""),
+		"brackets":         many("{", "[", ""),
+		"braces":           many("", "{", ""),
+		"missing":          many(`{"time":1,"measurements":[null`, ",null", "]}"),
+		"truth":            string(names),
+		"a long state":     many(`{"truth":{"a":[1`, ",1", ""),
+		"blank lines":      many("{}\n", "\n", ""),
+		"an open quote":    many("t,x\n1,\"", "1", ""),
+		"a wide header":    many("t", ",x", "\n1"),
+		"a long header":    many("t,", "x", ""),
+		"a wide CSV":       "t" + strings.Repeat(",x", 60_000) + "\n" + strings.Repeat("1"+strings.Repeat(",1", 60_000)+"\n", n/120_000),
+		"parts":            many(`{"time":1,"measurements":[[1,null]`, ",[1,null],[null,1]", "]}"),
+		"parts, all apart": apart(n),
+		"empty members":    strings.Repeat(packed(""), n/23),
+		"empty cells":      "t,x\n" + strings.Repeat("1,\n", n/3),
+		"a long time":      many(`{"time":`, "1", "}"),
+		"a long time CSV":  many("t,x\n", "1", ",2\n"),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		drain(t, NewReader(strings.NewReader(text), Options{}), len(text))
 		runtime.ReadMemStats(&after)
-		if got := int(after.TotalAlloc - before.TotalAlloc); got > 9*len(text)+20<<20 {
+		limit := 9
+		if name == "parts, all apart" { // each lists its columns, too
+			limit = 40
+		}
+		if got := int(after.TotalAlloc - before.TotalAlloc); got > limit*len(text)+20<<20 {
 			t.Errorf("%s: %d bytes for %d", name, got, len(text))
 		}
 	}
+}
+
+// apart is a scan of measurements of 40 numbers, no two of which lack the same.
+func apart(n int) string {
+	var b strings.Builder
+	b.WriteString("t" + strings.Repeat(",x", 40) + "\n")
+	for k := 1; b.Len() < n; k++ {
+		b.WriteString("1")
+		for bit := range 40 {
+			b.WriteByte(',')
+			if bit == 39 || k>>bit&1 == 1 {
+				b.WriteByte('1')
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // repeat reads a text many times.

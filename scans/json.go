@@ -18,7 +18,10 @@ const (
 type jsonLines struct {
 	*lineReader
 	values numbers
+	parts  parts
 	row    []float64 // the list of numbers that is read
+	there  []int     // the places of those that are not null
+	unit   Unit      // of times that are numbers; empty: their size tells it
 }
 
 // next returns the next line's scan.
@@ -35,6 +38,7 @@ func (j *jsonLines) next() (*draft, error) {
 	}
 	d := &draft{rec: &Record{Line: j.line}}
 	j.values.n = 0
+	j.parts.take()
 	err := j.object(d)
 	if err == nil && j.token() != '\n' {
 		err = j.fault("something follows the scan: a scan is one line")
@@ -52,9 +56,11 @@ func (j *jsonLines) next() (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.rec.Values = j.values.take()
+	d.rec.Values, d.rec.Parts = j.values.take(), j.parts.take()
 	return d, nil
 }
+
+func (j *jsonLines) chosen() []string { return nil }
 
 func (j *jsonLines) ignored() []string { return nil }
 
@@ -124,7 +130,7 @@ func (j *jsonLines) time(d *draft) error {
 		if text = string(w); !isNumber(w) {
 			return j.fault("the time is %.40s: want %s", text, what)
 		}
-		d.at, err = parseSeconds(w)
+		d.at, err = parseNumber(w, j.unit)
 		j.pos += len(w)
 	}
 	if err != nil {
@@ -134,9 +140,11 @@ func (j *jsonLines) time(d *draft) error {
 	return nil
 }
 
-// measurements reads the list of measurements. One that is null, or has a null in it, is missing.
+// measurements reads the list of measurements. One that is null, or of which all numbers are, is missing; one with some nulls is a part.
 func (j *jsonLines) measurements(r *Record) error {
+	n := 0
 	return j.list('[', ']', "a list of measurements", func() error {
+		n++
 		j.token()
 		at := j.column()
 		if j.token() == 'n' {
@@ -145,11 +153,9 @@ func (j *jsonLines) measurements(r *Record) error {
 				return err
 			}
 		}
-		missing, err := j.numbers("a measurement in brackets")
-		if err != nil {
+		if err := j.numbers("a measurement in brackets"); err != nil {
 			return err
 		}
-		n := j.values.n/max(1, r.Width) + r.Missing + 1
 		switch {
 		case len(j.row) == 0:
 			return bad(j.line, at, "measurement %d has no numbers: leave it out, or write null if it is missing", n)
@@ -158,11 +164,17 @@ func (j *jsonLines) measurements(r *Record) error {
 		case len(j.row) != r.Width:
 			return bad(j.line, at, "measurement %d has the length %d, those before it have the length %d", n, len(j.row), r.Width)
 		}
-		if missing {
+		switch len(j.there) {
+		case len(j.row):
+			j.values.add(j.row...)
+		case 0:
 			r.Missing++
-			return nil
+		default:
+			for i, at := range j.there {
+				j.row[i] = j.row[at]
+			}
+			j.parts.add(j.there, j.row[:len(j.there)])
 		}
-		j.values.add(j.row...)
 		return nil
 	})
 }
@@ -180,11 +192,10 @@ func (j *jsonLines) truth(r *Record) error {
 		}
 		j.token()
 		at := j.column()
-		missing, err := j.numbers("a state in brackets")
-		switch {
+		switch err := j.numbers("a state in brackets"); {
 		case err != nil:
 			return err
-		case missing || len(j.row) == 0:
+		case len(j.there) < len(j.row) || len(j.row) == 0:
 			return bad(j.line, at, "the true state of %q lacks numbers: leave the target out", id)
 		}
 		r.Truth = append(r.Truth, Truth{ID: id, State: slices.Clone(j.row)})
@@ -192,17 +203,18 @@ func (j *jsonLines) truth(r *Record) error {
 	})
 }
 
-// numbers reads a list of numbers into j.row. missing says that one of them is null.
-func (j *jsonLines) numbers(what string) (missing bool, err error) {
-	j.row = j.row[:0]
-	err = j.list('[', ']', what, func() error {
+// numbers reads a list of numbers into j.row, and the places of those that are not null into j.there.
+func (j *jsonLines) numbers(what string) error {
+	j.row, j.there = j.row[:0], j.there[:0]
+	return j.list('[', ']', what, func() error {
 		v, null, err := j.number("a number")
 		if err == nil && len(j.row) == mostNumbers {
 			return j.fault("a list of more than %d numbers", mostNumbers)
 		}
-		missing = missing || null
+		if !null {
+			j.there = append(j.there, len(j.row))
+		}
 		j.row = append(j.row, v)
 		return err
 	})
-	return missing, err
 }

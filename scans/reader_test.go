@@ -58,11 +58,24 @@ func random(r *rand.Rand) (records []*Record, lines, csv, truth string) {
 		var rows []string
 		for i := range 1 + r.IntN(8) {
 			if i > 0 && r.IntN(4) == 0 {
-				rec.Missing++
 				cells := make([]string, width)
 				json := "null"
-				if r.IntN(2) == 0 && width > 1 {
-					cells[0], json = "3", "[3"+strings.Repeat(",null", width-1)+"]"
+				switch r.IntN(3) {
+				case 0:
+					rec.Missing++
+				case 1:
+					json = "[null" + strings.Repeat(",null", width-1) + "]"
+					rec.Missing++
+				default: // the last number alone is there
+					cells[width-1], json = "3", "["+strings.Repeat("null,", width-1)+"3]"
+					switch {
+					case width == 1:
+						rec.Values = append(rec.Values, 3)
+					case rec.Parts == nil:
+						rec.Parts = []ssm.Part{{Columns: []int{width - 1}, Values: []float64{3}}}
+					default:
+						rec.Parts[0].Values = append(rec.Parts[0].Values, 3)
+					}
 				}
 				rows = append(rows, json)
 				csv += rec.Text + "," + strings.Join(cells, ",") + "\n"
@@ -225,7 +238,7 @@ func TestErrorsOfTheStream(t *testing.T) {
 		"checksum":     {bytes.NewReader(damage), "the compressed text is damaged: gzip: invalid checksum"},
 		"cut off":      {strings.NewReader(whole[:len(whole)/2]), "gzip: the compressed text ends early: it was cut off"},
 		"cut off, CSV": {strings.NewReader(packed("t,x\n1,2\n2,3\n" + strings.Repeat("\n", 200_000))[:200]), "gzip: the compressed text ends early: it was cut off"},
-		"garbage":      {strings.NewReader(packed(good) + "and so on and on"), "the compressed text is damaged: gzip: invalid header"},
+		"garbage":      {strings.NewReader(packed(good) + "and so on and on"), `after the end of the compressed text comes plain text, "and so on and on": remove it, or compress it, too`},
 	} {
 		s := NewReader(c.text, Options{})
 		var err error

@@ -31,6 +31,8 @@ type Record struct {
 	Line  int       // line of the source on which the scan begins, from 1; 0 if it was not read
 	Truth []Truth   // true states at the scan's time, in the order of the source
 	Held  []float64 // measurements that Hold took out of the scan, row-major
+
+	Unused int // of the missing measurements, those that lack only some of their numbers, and that LeaveOutParts left out
 }
 
 // Truth is the true state of one target.
@@ -89,13 +91,19 @@ func (r *Record) Sum(previous [sha256.Size]byte) (sum [sha256.Size]byte) {
 	s.text(r.Text)
 	s.numbers([]float64{r.Time})
 	s.count(r.Width)
-	s.count(r.Missing)
+	s.count(r.Missing + r.Partial()) // as if they were left out, so that it is one sum for all models that leave them out
 	s.numbers(r.Values)
 	s.numbers(r.Held)
 	s.count(len(r.Truth))
 	for _, t := range r.Truth {
 		s.text(t.ID)
 		s.numbers(t.State)
+	}
+	for _, p := range r.Parts {
+		for _, c := range p.Columns {
+			s.count(c)
+		}
+		s.numbers(p.Values)
 	}
 	s.h.Sum(sum[:0])
 	return sum

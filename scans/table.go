@@ -21,7 +21,12 @@ import (
 type table struct {
 	cells  *cells.Reader
 	header []string
-	time   int // its column
+	time   int          // its column
+	unit   Unit         // of times that are numbers; empty: their size tells it
+	notes  []string     // how the text is read, where that is not plain
+	first  []cells.Cell // the first row, where it stands in the place of a header
+
+	headless bool // the columns are called 1, 2, …
 
 	text []byte // of the last time
 	last instant
@@ -64,13 +69,42 @@ func newTable(text *bufio.Reader) (*table, error) {
 	if !ok {
 		return nil, errors.New("the CSV is empty: want a header, as in time,x,y")
 	}
-	for _, c := range record {
-		if _, err := cells.Number(c.Text); err == nil && len(c.Text) > 0 || !utf8.Valid(c.Text) {
-			return nil, fmt.Errorf("line %d: %s is not the name of a column: want a header, as in time,x,y", c.Line, cells.Quote(c.Text))
+	t.headless = isRow(record)
+	for j, c := range record {
+		if t.headless {
+			c.Text = slices.Clone(c.Text)
+			t.first = append(t.first, c)
+			t.header = append(t.header, strconv.Itoa(j+1))
+			continue
 		}
 		t.header = append(t.header, string(c.Text))
 	}
+	for _, c := range record {
+		if _, err := cells.Number(c.Text); !t.headless && (err == nil && len(c.Text) > 0 && !t.hasTime() || !utf8.Valid(c.Text)) {
+			return nil, fmt.Errorf("line %d: %s is not the name of a column: want a header, as in time,x,y", c.Line, cells.Quote(c.Text))
+		}
+	}
 	return t, nil
+}
+
+// isRow reports whether what stands in the place of a header is a row of measurements: a time, then numbers, of which some may be
+// missing.
+func isRow(record []cells.Cell) bool {
+	if len(record) < 2 {
+		return false
+	}
+	some := false
+	for j, c := range record {
+		_, err := cells.Number(c.Text)
+		if j == 0 {
+			_, err = parseTime(c.Text, "")
+		}
+		if err != nil && len(c.Text) > 0 || len(c.Text) == 0 && j == 0 {
+			return false
+		}
+		some = some || j > 0 && len(c.Text) > 0
+	}
+	return some
 }
 
 // headerLine reads a text up to the end of its first line that is not blank. Of a long line it reads a part.
@@ -116,16 +150,11 @@ func (t *table) column(name string) (int, error) {
 	return j, nil
 }
 
-// usual returns the column of a name or, if there is none, the given one.
-func (t *table) usual(name string, otherwise int) (int, error) {
-	if !slices.Contains(t.header, name) {
-		return otherwise, nil
-	}
-	return t.column(name)
-}
-
 // row returns the next row; io.EOF after the last. A row with a fault may have cells nonetheless.
 func (t *table) row() (row []cells.Cell, fault *BadError, err error) {
+	if row, t.first = t.first, nil; row != nil {
+		return row, nil, nil
+	}
 	row, ok, err := t.cells.Record()
 	switch {
 	case err != nil:
@@ -150,7 +179,7 @@ func (t *table) at(row []cells.Cell) (instant, *BadError) {
 	if t.last.kind != "" && bytes.Equal(c.Text, t.text) {
 		return t.last, nil
 	}
-	at, err := parseTime(c.Text)
+	at, err := parseTime(c.Text, t.unit)
 	if err != nil {
 		return at, &BadError{c.Line, t.time + 1, err}
 	}

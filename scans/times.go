@@ -2,9 +2,7 @@ package scans
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/starling-smc/starling/internal/cells"
@@ -25,7 +23,7 @@ const (
 type instant struct {
 	kind    kind
 	seconds float64   // where the kind is inSeconds
-	date    time.Time // for other kinds; in UTC if it was written without a zone
+	date    time.Time // in UTC if it was written without a zone. Numbers are dates, too, as if they counted from 1970: to the nanosecond
 }
 
 // compare orders two instants of one kind.
@@ -39,31 +37,18 @@ func (a instant) compare(b instant) int {
 // since is the number of seconds by which a is later than origin.
 func (a instant) since(origin instant) float64 {
 	whole, parts := a.date.Unix()-origin.date.Unix(), a.date.Nanosecond()-origin.date.Nanosecond()
+	if byKind(a.kind) != nil && whole > -1e9 && whole < 1e9 { // a number: rounded once
+		return float64(whole*1e9+int64(parts)) / 1e9
+	}
 	return float64(whole) + float64(parts)/1e9
 }
 
-// parseTime reads seconds or ISO 8601.
-func parseTime(text []byte) (instant, error) {
+// parseTime reads a number or ISO 8601. unit is that of numbers; empty: their size tells it.
+func parseTime(text []byte, unit Unit) (instant, error) {
 	if len(text) >= 10 && text[4] == '-' && text[7] == '-' {
 		return parseISO(string(text))
 	}
-	return parseSeconds(text)
-}
-
-func parseSeconds(text []byte) (instant, error) {
-	if len(text) == 0 {
-		return instant{}, errors.New("the time is missing")
-	}
-	v, err := cells.Number(text)
-	switch {
-	case err == cells.ErrText:
-		return instant{}, noTime(string(text))
-	case err != nil:
-		return instant{}, fmt.Errorf("the time %w", err)
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return instant{}, fmt.Errorf("the time is %s: want a finite number of seconds", cells.Clip(string(text)))
-	}
-	return instant{kind: inSeconds, seconds: v}, nil
+	return parseNumber(text, unit)
 }
 
 // parseISO reads a date, or a date and a time with or without a zone, with fractions of a second. Without a zone it is UTC.
@@ -93,18 +78,30 @@ func noTime(text string) error {
 
 // clock checks that the times of scans go forward, and turns dates into seconds.
 type clock struct {
-	origin instant // of time 0, where times are dates
+	origin instant // of time 0, where times are relative
 	last   instant // of the last good scan
 	text   string  // of last
+	time   float64 // of last, in seconds
+	step   float64 // the longest between good scans
 	any    bool    // there was a scan
 }
 
 // sameKind returns an error unless the source's times so far are of the kind of a.
 func (c *clock) sameKind(a instant) error {
 	if known := c.origin.kind; known != "" && a.kind != known {
-		return fmt.Errorf("the time is %s, but times before it are %s: write all times in one way", nameKind(a.kind), nameKind(known))
+		return fmt.Errorf("the time is %s, but times before it are %s: write all times in one way%s", nameKind(a.kind), nameKind(known), byUnit(a.kind, known))
 	}
 	return nil
+}
+
+// byUnit names the setting that settles kinds of which both are numbers.
+func byUnit(a, b kind) string {
+	for _, k := range []kind{a, b} {
+		if byKind(k) == nil {
+			return ""
+		}
+	}
+	return ", or say their unit with scans.time_unit"
 }
 
 func nameKind(k kind) string {
@@ -112,6 +109,12 @@ func nameKind(k kind) string {
 		return "a number of seconds"
 	}
 	return string(k)
+}
+
+// relative reports whether times count from the first. Seconds do so if they are large, as those since 1970: a float64 would lose digits of
+// the steps between them.
+func (c *clock) relative() bool {
+	return c.origin.kind != inSeconds || !(c.origin.seconds > -earliest && c.origin.seconds < earliest)
 }
 
 // advance takes a scan at the instant a, and returns its time in seconds. After an error the clock is as before.
@@ -130,9 +133,16 @@ func (c *clock) advance(a instant, text string) (float64, error) {
 	if c.origin.kind == "" {
 		c.origin = a
 	}
-	c.last, c.text, c.any = a, text, true
-	if a.kind == inSeconds {
-		return a.seconds, nil
+	at := a.seconds
+	if c.relative() {
+		at = a.since(c.origin)
 	}
-	return a.since(c.origin), nil
+	if c.any && !(at > c.time) {
+		return 0, fmt.Errorf("the time %s is too near to %s, the time of the last scan: in seconds the two are the same number", cells.Clip(text), cells.Clip(c.text))
+	}
+	if c.any {
+		c.step = max(c.step, at-c.time)
+	}
+	c.last, c.text, c.time, c.any = a, text, at, true
+	return at, nil
 }

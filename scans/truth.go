@@ -1,12 +1,14 @@
 package scans
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/tables"
 )
 
 // truthReader reads true states as CSV: time, id, then the numbers of the state, sorted by time. Times without a scan are left out.
@@ -18,10 +20,13 @@ type truthReader struct {
 	when instant      // of row
 	text string       // of the time of row
 	done bool
+
+	first string // the first time, as it is written
+	met   int    // states that belong to a scan
 }
 
-// newTruthReader reads the header.
-func newTruthReader(text io.Reader) (*truthReader, error) {
+// newTruthReader reads the header. unit is that of times that are numbers; empty: its header or their size tells it.
+func newTruthReader(text io.Reader, unit Unit) (*truthReader, error) {
 	plain, err := plain(text)
 	if err != nil {
 		return nil, err
@@ -34,17 +39,31 @@ func newTruthReader(text io.Reader) (*truthReader, error) {
 	if len(t.header) < 3 {
 		return nil, errors.New("want columns of time, id and state, as in time,id,x,y")
 	}
-	if t.time, err = t.usual("time", 0); err != nil {
+	var ids []int
+	for j, name := range t.header {
+		if isID(name) && !tables.IsIndex(name) {
+			ids = append(ids, j)
+		}
+	}
+	if len(ids) > 1 {
+		return nil, fmt.Errorf("both %s and %s may name the targets: rename one of them", t.title(ids[0]), t.title(ids[1]))
+	}
+	if err := t.chooseTime("", ids); err != nil {
 		return nil, err
 	}
-	second := 1
-	if t.time == 1 {
-		second = 0
+	t.unit = cmp.Or(unit, t.unit)
+	switch {
+	case len(ids) == 1:
+		r.id = ids[0]
+	case t.time == 1:
+		r.id = 0
+	default:
+		r.id = 1
 	}
-	if r.id, err = t.usual("id", second); err == nil && r.id == t.time {
-		err = errors.New("want a column id beside the column of the time")
+	if len(ids) == 0 {
+		t.note("no column is named id: %s is taken as the name of the target", t.title(r.id))
 	}
-	return r, err
+	return r, nil
 }
 
 // at returns the true states at a scan's time. Scans are asked for in the order of their times.
@@ -61,7 +80,7 @@ func (r *truthReader) at(scan instant) ([]Truth, error) {
 			}
 		}
 		if r.when.kind != scan.kind {
-			return nil, fmt.Errorf("line %d: the time is %s, but the time of the scan is %s: write all times in one way", r.cells.Start, nameKind(r.when.kind), nameKind(scan.kind))
+			return nil, fmt.Errorf("line %d: the time is %s, but the time of the scan is %s: write all times in one way%s", r.cells.Start, nameKind(r.when.kind), nameKind(scan.kind), byUnit(r.when.kind, scan.kind))
 		}
 		order := r.when.compare(scan)
 		if order > 0 {
@@ -79,6 +98,7 @@ func (r *truthReader) at(scan instant) ([]Truth, error) {
 			}
 			seen[t.ID] = true
 			found = append(found, t)
+			r.met++
 		}
 		r.row = nil
 	}
@@ -103,6 +123,7 @@ func (r *truthReader) read() error {
 		return bad(row[r.time].Line, r.time+1, "the time %s is before %s in the row before: sort the rows by time", cells.Clip(text), cells.Clip(r.text))
 	}
 	r.row, r.when, r.text = row, when, text
+	r.first = cmp.Or(r.first, text)
 	return nil
 }
 

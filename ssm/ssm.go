@@ -53,6 +53,7 @@ type Scan struct {
 	Width   int       // numbers in a measurement
 	Values  []float64 // row-major, M × Width
 	Missing int       // measurements that were announced but have no value
+	Parts   []Part    // measurements of which some numbers are there and others are not; of linear models alone
 }
 
 // Len is the number of measurements, M.
@@ -65,6 +66,24 @@ func (s *Scan) Len() int {
 
 // Row returns measurement i.
 func (s *Scan) Row(i int) []float64 { return s.Values[i*s.Width : (i+1)*s.Width : (i+1)*s.Width] }
+
+// Measured is the number of measurements, with those that lack some of their numbers.
+func (s *Scan) Measured() int {
+	n := s.Len()
+	for i := range s.Parts {
+		n += s.Parts[i].Len()
+	}
+	return n
+}
+
+// Part holds the measurements of a scan that lack the same of their numbers.
+type Part struct {
+	Columns []int     // of the numbers that are there, rising from 0; fewer than the scan's Width
+	Values  []float64 // row-major, measurements × len(Columns)
+}
+
+// Len is the number of measurements.
+func (p *Part) Len() int { return len(p.Values) / len(p.Columns) }
 
 // Block is a range of a state's coordinates that move together: from From up to, but not including, To.
 type Block struct{ From, To int }

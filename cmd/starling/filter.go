@@ -36,7 +36,7 @@ lines (tracks.jsonl), a table (tracks.csv), scores (metrics.json) and a page (re
 and when it is interrupted; --resume continues it, and all files end with the same bytes. A file is read again from its beginning. A
 sender on stdin replays scans from any time up to the last one that was filtered.
 
-Exit status: 0 done, 1 the run failed or nobody reads stdout any more, 2 wrong use or config, 3 bad scans, 130 interrupted.
+Exit status: 0 done, 1 the run failed, left out more than half of its scans, or nobody reads stdout any more, 2 wrong use or config, 3 bad scans, 130 interrupted.
 
 Parts that a config can name, each by its key:
 
@@ -115,15 +115,22 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	switch {
-	case result.Metrics.Scans == 0:
+	case result.Metrics.Scans == 0 && result.Metrics.LeftOut == 0:
 		line.say("starling: there were no scans")
 	case o.Folder != nil:
 		showFilterPage(o.Folder.Dir, line)
 	}
-	writeNotes(os.Stderr, result.Notes())
+	failure := failed(result.Findings)
+	var notes []string
+	for _, found := range result.Findings {
+		if !found.PageOnly() && !found.Failure() {
+			notes = append(notes, found.Words())
+		}
+	}
+	writeNotes(os.Stderr, notes)
 	showMore(os.Stderr, result.Findings)
 	if f.json {
-		return writeMetrics(cmd.OutOrStdout(), result.Metrics)
+		return errors.Join(failure, writeMetrics(cmd.OutOrStdout(), result.Metrics))
 	}
 	if !f.quiet {
 		tell(strings.TrimRight(filterTable(result), "\n"))
@@ -131,6 +138,16 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 			tell("written to " + o.Folder.Dir)
 		}
 		tell(spent(began))
+	}
+	return failure
+}
+
+// failed is the error of a run that failed, although its results are there.
+func failed(found []starling.Finding) error {
+	for _, f := range found {
+		if f.Failure() {
+			return errors.New(f.Words())
+		}
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (d *decoder) decode(path string, v reflect.Value, n *node, f field) {
 func (d *decoder) structure(path string, v reflect.Value, n *node, part bool) {
 	var own []slot
 	for _, s := range slots(v) {
-		if s.short && !n.table && !n.null() {
+		if (s.short || s.brief) && !n.table && !n.null() {
 			if s.name != "" {
 				d.source.moved[join(path, s.name)] = path
 			}

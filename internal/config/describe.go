@@ -160,7 +160,7 @@ func (k *keys) kind(t reflect.Type, f field) string {
 		return noun(t)
 	}
 	for _, f := range fields(t) {
-		if f.short {
+		if f.short || f.brief {
 			return cmp.Or(k.words(t.Field(f.index).Type, f), "value") + ", or a block"
 		}
 	}

@@ -9,6 +9,7 @@
 //	`yaml:"rate"`                 a key of that name
 //	`yaml:"rate,omitempty"`       not written where it is zero
 //	`yaml:"units,short"`          the struct may be written as this value alone: {dense: 8} for {dense: {units: 8}}
+//	`yaml:"units,brief"`          the same, but it is always written with its key, as it was before there was a short form
 //	`yaml:",short"`               this value alone is all that is written: it has no key
 //	`yaml:"bias,not"`             a bool whose key means the opposite: bias: false sets NoBias
 //	`yaml:",inline"`              the settings of an embedded struct, or the rows of a family, stand among the struct's own keys

@@ -10,10 +10,10 @@ import (
 
 // field is a setting of a struct, as its tag describes it.
 type field struct {
-	name                                                                       string
-	index                                                                      int
-	omitempty, short, not, inline, beside, zero, nonzero, pairs, required, one bool
-	words                                                                      []word
+	name                                                                              string
+	index                                                                             int
+	omitempty, short, brief, not, inline, beside, zero, nonzero, pairs, required, one bool
+	words                                                                             []word
 }
 
 // word stands for a number.
@@ -63,7 +63,7 @@ func parseTag(t reflect.Type, index int, tag string) field {
 	options := strings.Split(tag, ",")
 	out := field{name: options[0], index: index}
 	known := map[string]*bool{
-		"omitempty": &out.omitempty, "short": &out.short, "not": &out.not, "inline": &out.inline,
+		"omitempty": &out.omitempty, "short": &out.short, "brief": &out.brief, "not": &out.not, "inline": &out.inline,
 		"beside": &out.beside, "zero": &out.zero, "nonzero": &out.nonzero, "pairs": &out.pairs,
 		"required": &out.required, "one": &out.one,
 	}

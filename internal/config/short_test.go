@@ -18,6 +18,35 @@ type shelf struct {
 	Pots pots `yaml:"pots,omitempty"`
 }
 
+// rack may be given as the list of its shelves alone, but is written with its key.
+type rack struct {
+	Shelves []string `yaml:"shelves,omitempty,brief"`
+	Wood    string   `yaml:"wood,omitempty"`
+}
+
+type room struct {
+	Rack *rack `yaml:"rack,omitempty"`
+}
+
+// TestBrief: the short form is read, and never written.
+func TestBrief(t *testing.T) {
+	for text, want := range map[string]room{
+		"rack: [a, b]": {&rack{Shelves: []string{"a", "b"}}}, "rack: {shelves: [a, b]}": {&rack{Shelves: []string{"a", "b"}}},
+		"rack: {wood: oak}": {&rack{Wood: "oak"}}, "{}": {},
+	} {
+		got, _, err := Parse[room]("s.yaml", []byte(text), nil)
+		if d := cmp.Diff(want, got); d != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", text, err, d)
+		}
+	}
+	if text := string(Encode(room{&rack{Shelves: []string{"a"}}})); text != "rack: {shelves: [a]}\n" {
+		t.Errorf("written %q", text)
+	}
+	if _, _, err := Parse[room]("s.yaml", []byte("rack: a"), nil); err == nil || err.Error() != "s.yaml:1:7: rack: want a list, as in [a, b], have \"a\"" {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestShortWithoutKey: what has no key is read and written by the short form alone.
 func TestShortWithoutKey(t *testing.T) {
 	for text, want := range map[string]shelf{

@@ -75,3 +75,71 @@ func (f ScansLeftOut) words() words {
 		cure: "look for " + plural(f.Count, "its error", "their errors") + " in what the command wrote while it ran", help: helpFilters,
 	}
 }
+
+// PartialMeasurements counts measurements that lack some of their numbers.
+type PartialMeasurements struct {
+	Count int
+	Used  bool `kept:"model=linear|other"` // the model takes the numbers that are there
+}
+
+func (f PartialMeasurements) words() words {
+	lack := say("%v %s", f.Count, plural(f.Count, "measurement lacks some of its numbers", "measurements lack some of their numbers"))
+	if f.Used {
+		return words{look: note, says: lack + ": the model, which is linear, took the numbers that are there"}
+	}
+	return words{look: note, says: lack + plural(f.Count, " and was left out", " and were left out") + ": this model takes whole measurements alone"}
+}
+
+// MostScansLeftOut says that a run could use the smaller part of its scans.
+type MostScansLeftOut struct{ Count, Scans int }
+
+func (f MostScansLeftOut) words() words {
+	return words{
+		look: warning | failure,
+		says: say("%v of %v scans could not be used and were left out, more than half", f.Count, f.Scans),
+		cure: "look for their errors in what the command wrote while it ran", help: helpFilters,
+	}
+}
+
+// WrongUnit says that the times of scans look like those of a smaller unit than seconds.
+type WrongUnit struct {
+	Step, Interval float64 // the usual step of time, about, and what the model expects, in seconds
+	Unit, Name     string  // in which the steps would fit, for the setting and in words
+}
+
+func (f WrongUnit) words() words {
+	return words{
+		look: warning, says: say("most scans are about %.0f s apart, the model expects %.3g s: are the times %s?", f.Step, f.Interval, f.Name),
+		cure: "if so, set scans.time_unit=" + f.Unit + ", if not, the model's interval", help: helpTimes,
+	}
+}
+
+// WiderThanRegion says that the spread of a track is larger than the region in which the model expects returns.
+type WiderThanRegion struct {
+	Some, Scans int
+	Target      string
+	First       string // the time of the first such scan, as the source writes it
+}
+
+func (f WiderThanRegion) words() words {
+	return words{
+		look:  warning,
+		says:  say("in %v of %v scans the sd of a track is larger than the region (first target %s at %s)", f.Some, f.Scans, f.Target, f.First),
+		means: "the target is lost there",
+		cure:  "check scans.time_unit, start and acceleration", help: helpTimes,
+	}
+}
+
+// TruthElsewhere says that no true state has the time of a scan.
+type TruthElsewhere struct {
+	First string `kept:"?"` // the time of the first true state, as it is written; empty: there is none
+	Scan  string // the time of the last scan
+}
+
+func (f TruthElsewhere) words() words {
+	return words{
+		look: warning,
+		says: "no true state has the time of a scan, so there are no scores (" + either(f.First == "", "the file has no rows", "the first is at "+f.First) + ", the last scan at " + f.Scan + ")",
+		cure: "give both the same times, in one unit", help: helpTimes,
+	}
+}

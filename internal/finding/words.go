@@ -63,7 +63,8 @@ const (
 	helpData                // the network learns something else than was meant
 	helpMoves               // the states are no draws of the posterior
 	helpWeights             // few of the particles count
-	helpFilters             // the same, for filters
+	helpTimes               // the times of scans are not those that were meant
+	helpFilters             // few of the particles of a filter count
 	helpErrors              // the errors of a filter's means are not known
 	helpMixing              // chains or islands are no draws of one posterior
 	helpApproximations      // a Gaussian or a chosen state stands for the posterior
@@ -72,13 +73,14 @@ const (
 	helpEvidence            // the log evidence is rough
 )
 
-const choosing, filters = "docs/choosing.md", "docs/filtering.md"
+const choosing, filters, scanning = "docs/choosing.md", "docs/filtering.md", "docs/scans.md"
 
 // helps are the pages and titles of the sections.
 var helps = [...]struct{ page, section string }{
 	helpData:           {choosing, "The data or the config"},
 	helpMoves:          {choosing, "Moves that do not move"},
 	helpWeights:        {choosing, "Weights that collapse"},
+	helpTimes:          {scanning, "Times"},
 	helpFilters:        {filters, "Which method"},
 	helpErrors:         {filters, "How large is the Monte Carlo error?"},
 	helpMixing:         {choosing, "Chains that do not mix"},

@@ -69,10 +69,11 @@ var formats = []format{
 	{begins: is("SQLite format 3\x00"), what: "an SQLite database", remedy: asCSV + " (sqlite3 -header -csv FILE 'select * from TABLE')"},
 	{begins: beginsTar, what: "a tar archive", remedy: "unpack it with tar xf first"},
 	{begins: is("%PDF-"), what: "a PDF document", remedy: "want numbers: CSV, NPY or IDX"},
-	{
-		begins: is("\x28\xb5\x2f\xfd", "\xfd7zXZ\x00", "BZh", "7z\xbc\xaf\x27\x1c"),
-		what:   "packed with zstd, xz, bzip2 or 7z", remedy: "unpack it first; only gzip is read as it is",
-	},
+	{begins: is("\x28\xb5\x2f\xfd"), what: "a file packed with zstd", remedy: "unpack it first (zstd -d FILE); only gzip is read as it is"},
+	{begins: is("\xfd7zXZ\x00"), what: "a file packed with xz", remedy: "unpack it first (xz -d FILE); only gzip is read as it is"},
+	{begins: beginsBzip2, what: "a file packed with bzip2", remedy: "unpack it first (bzip2 -d FILE); only gzip is read as it is"},
+	{begins: is("\x04\x22\x4d\x18"), what: "a file packed with lz4", remedy: "unpack it first (lz4 -d FILE); only gzip is read as it is"},
+	{begins: is("7z\xbc\xaf\x27\x1c"), what: "a file packed with 7z", remedy: "unpack it first (7z x FILE); only gzip is read as it is"},
 }
 
 // is reports whether a file begins with one of some texts.
@@ -107,6 +108,11 @@ func beginsJSON(head []byte) bool {
 func beginsMarkup(head []byte) bool {
 	head = bytes.ToLower(startOf(head))
 	return is("<!doctype", "<html", "<?xml", "<table", "<head", "<!--")(head)
+}
+
+// beginsBzip2 reports whether a file begins as bzip2 does: with the size of its blocks, then the mark of a block or of the end.
+func beginsBzip2(head []byte) bool {
+	return len(head) >= 6 && string(head[:3]) == "BZh" && head[3] >= '1' && head[3] <= '9' && (string(head[4:6]) == "1A" || string(head[4:6]) == "\x17r")
 }
 
 // beginsTar reports whether a file begins with the head of a member of an archive.
@@ -148,7 +154,7 @@ func zipKind(head []byte) (what, remedy string) {
 // isText reports whether a file that begins like this could be a table. UTF-16 counts as text: the reader of tables refuses
 // it with the reason.
 func isText(head []byte) bool {
-	if is("\xff\xfe", "\xfe\xff")(head) {
+	if packed.UTF16(head) {
 		return true
 	}
 	return len(head) > 0 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,6 +12,23 @@ import (
 	"github.com/starling-smc/starling/internal/parquet"
 	"github.com/starling-smc/starling/internal/regular"
 )
+
+// Foreign says what a text is that begins like this, and what to do with it, if that is no text of which records are read. ok is false
+// where the beginning does not tell.
+func Foreign(head []byte) (what, remedy string, ok bool) {
+	if packed.UTF16(head) {
+		return "UTF-16", packed.AsUTF8, true
+	}
+	f := first(func(f *format) bool { return f.begins != nil && f.begins(head) })
+	switch {
+	case f == nil:
+		return "", "", false
+	case f.inside != nil:
+		what, remedy = f.inside(head)
+		return what, remedy, true
+	}
+	return cmp.Or(f.what, "a file of the format "+f.title), cmp.Or(f.remedy, asCSV), true
+}
 
 // beginning is what a file begins with, unpacked.
 type beginning struct {

@@ -87,7 +87,9 @@ type Panic struct {
 	Stack []byte // of the task's goroutine
 }
 
-func (p *Panic) Error() string { return fmt.Sprintf("%v\n\nin a task, of which this is the stack:\n%s", p.Value, p.Stack) }
+func (p *Panic) Error() string {
+	return fmt.Sprintf("%v\n\nin a task, of which this is the stack:\n%s", p.Value, p.Stack)
+}
 
 // Unwrap is the value if it is an error.
 func (p *Panic) Unwrap() error {

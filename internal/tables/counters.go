@@ -20,8 +20,11 @@ type counter struct {
 // indexNames are the names that pandas gives to an index that has none: in CSV, in CSV that it has read and writes again, and in Parquet.
 var indexNames = []string{"", "Unnamed: 0", "__index_level_0__"}
 
+// IsIndex reports whether pandas gives this name to an index that has none.
+func IsIndex(name string) bool { return slices.Contains(indexNames, name) }
+
 // counterOf returns a counter of a column of that name.
-func counterOf(name string) counter { return counter{index: slices.Contains(indexNames, name)} }
+func counterOf(name string) counter { return counter{index: IsIndex(name)} }
 
 // add takes the next value of the column, and its words, which are nil for a column of numbers.
 func (c *counter) add(v float64, words []string) {

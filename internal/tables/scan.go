@@ -42,8 +42,8 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 	if !f.packed {
 		f.bytes = size
 	}
-	if s := string(head[:min(len(head), 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
-		return nil, fmt.Errorf("%s: line 1: the text is UTF-16, save it as UTF-8", name)
+	if packed.UTF16(head) {
+		return nil, fmt.Errorf("%s: line 1: the text is UTF-16, %s", name, packed.AsUTF8)
 	}
 	head = head[byteOrderMark(head):]
 	named := separator(head)
