@@ -63,14 +63,24 @@ type moving struct {
 	dropped int // measurements that the model leaves out
 }
 
-// move draws the particles x from their ancestors. It adds to their log-weights the log-likelihood, less what the ancestors were chosen by.
-func (m *moving) move(st *State, from []int32, logw, chosen []float64) (x []float64, err error) {
-	x = make([]float64, len(st.X))
-	return x, m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
+// move draws the particles x from their ancestors. It adds to their log-weights the log-likelihood, less base and less what the
+// ancestors were chosen by.
+func (m *moving) move(st *State, from []int32, logw, chosen []float64) (x []float64, base float64, err error) {
+	x, ll := make([]float64, len(st.X)), make([]float64, m.n)
+	if err := m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
 		to := x[j*m.d : (j+1)*m.d]
 		m.tr.Sample(s, st.Particle(int(from[j])), to)
-		logw[j] += logLik(like, to) - chosen[from[j]]
-	})
+		ll[j] = logLik(like, to)
+	}); err != nil {
+		return nil, 0, err
+	}
+	if base, err = m.relate(x, ll); err != nil {
+		return nil, 0, err
+	}
+	for j, l := range ll {
+		logw[j] += l - chosen[from[j]]
+	}
+	return x, base, nil
 }
 
 // end takes the state to the scan: the particles x with normalised weights, and the log evidence of the scan.

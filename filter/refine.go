@@ -30,7 +30,7 @@ func (PriorRefinement) refine(c *chain, block int) {
 	c.tr.Sample(s, c.before, c.y)
 	copy(c.y[:b.From], c.x[:b.From])
 	copy(c.y[b.To:], c.x[b.To:])
-	if c.accepts(s, c.like.Try(c.y, b), &c.refine) {
+	if c.accepts(s, c.try(b), &c.refine) {
 		c.move()
 		c.prior = math.NaN()
 	}

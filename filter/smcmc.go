@@ -221,6 +221,9 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		for p := range f.blocks {
 			f.Refine.refine(c, p)
 		}
+		if c.infinite != nil {
+			return nil, infinite(scan, c.infinite)
+		}
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*st.Dim:], c.x)
 			c.kept = append(c.kept, c.a...)

@@ -55,7 +55,7 @@ func (w Walk) refine(c *chain, block int) {
 	}
 	logR, prior := math.Inf(-1), c.tr.LogDensity(c.before, c.y)
 	if prior > math.Inf(-1) {
-		logR = c.like.Try(c.y, b) + prior - c.logPrior()
+		logR = c.try(b) + prior - c.logPrior()
 	}
 	if c.accepts(s, logR, &c.refine) {
 		c.move()

@@ -145,6 +145,14 @@ type Incremental interface {
 	Keep()
 }
 
+// Relative is a Likelihood that knows the difference of two log-likelihoods better than the two of them: it subtracts before it
+// squares. Far from all measurements the two are so large that a float64 has no digits left for their difference.
+type Relative interface {
+	Likelihood
+	// Difference returns LogLik(x, nil) − LogLik(from, nil); from is a state that could have given the scan. NaN means −Inf.
+	Difference(x, from []float64) float64
+}
+
 // Counter is a Likelihood that counts its terms: those it evaluated, and those it could leave out because the result is the same
 // without them.
 type Counter interface {
