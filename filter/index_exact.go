@@ -95,7 +95,7 @@ func newExactIndex(c *chain) *exactIndex {
 		e.bounded, e.most = true, b.MaxLogDensity()
 	}
 	g, ok := c.tr.(ssm.Gaussian)
-	if !ok {
+	if _, confined := c.tr.(ssm.Confined); !ok || confined {
 		return e
 	}
 	a, q := g.Gaussian()

@@ -17,6 +17,8 @@ import (
 // and Thoms 2008), and L Lᵀ becomes the covariance of the chain's states (Haario, Saksman and Tamminen 2001) at the end of each of
 // several windows, every one twice as long as the one before: states on the way from the start do not count for long. After
 // the burn-in both stand, so that the kept states are a chain with the right law. The next scan begins with them.
+//
+// Where the noise of the transition is confined to a subspace (ssm.Confined), so is ε: it is projected.
 type Walk struct {
 	SD float64 `yaml:"sd" words:"adapted=-1"` // in the units of the state
 }
@@ -52,6 +54,9 @@ func (w Walk) refine(c *chain, block int) {
 		for i := b.From; i < b.To; i++ {
 			c.y[i] += float64(w.SD * s.Normal())
 		}
+	}
+	if t, ok := c.tr.(ssm.Confined); ok {
+		t.Confine(c.x, c.y)
 	}
 	logR, prior := math.Inf(-1), c.tr.LogDensity(c.before, c.y)
 	if prior > math.Inf(-1) {

@@ -107,7 +107,7 @@ func TestLinearTimes(t *testing.T) {
 		}
 	}
 	_, err := m.Transition(0.25)
-	if want := "linear Gaussian model: a step of 0.25 s is no whole multiple of the model's interval, 0.1 s: set interval to a time that divides all steps"; err == nil || err.Error() != want {
+	if want := "linear Gaussian model: a step of 0.25 s is no whole multiple of the model's interval, 0.1 s: give rates: {a: …, q: …}, per second, in place of a and q, and steps may have any length; or set interval to a time that divides all steps, and a and q to those of that interval"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	m.A, m.Initial = [][]float64{{2}}, &Initial{[]float64{0}, []float64{1}}

@@ -126,6 +126,13 @@ type Gaussian interface {
 	Gaussian() (a, q []float64) // Dim × Dim, row-major; not to be changed
 }
 
+// Confined is a Transition whose noise moves the state within a subspace alone, as a Gaussian with a singular covariance does.
+type Confined interface {
+	Transition
+	// Confine makes the step from x to y one within the subspace: a linear function of the step that it was.
+	Confine(x, y []float64)
+}
+
 // Linear is a Model that a Kalman filter solves exactly: its transitions are Gaussian, it starts at N(mean, cov), and its
 // measurements, each of length w, are independently z ~ N(H·x, R).
 type Linear interface {
