@@ -46,6 +46,8 @@ func (e ExactIndex) Check(f *config.Faults) {
 // Examples implements config.Exampler.
 func (ExactIndex) Examples() []string { return []string{string(Scan)} }
 
+func (ExactIndex) changes() bool { return true }
+
 func (e ExactIndex) index(c *chain) {
 	if c.exact == nil {
 		c.exact = newExactIndex(c)

@@ -44,6 +44,9 @@ func (Kalman) Evidence() bool { return true }
 // Findings implements Method.
 func (Kalman) Findings() []finding.Finding { return nil }
 
+// Sampler implements Method: there is none.
+func (Kalman) Sampler() finding.Sampler { return finding.Sampler{} }
+
 // On implements Method.
 func (m Kalman) On(job Job) (Filter, error) {
 	if err := m.Suits(job.Model); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
@@ -27,6 +28,9 @@ func (sampling) Suits(ssm.Model) error { return nil }
 
 // Samples implements Method.
 func (sampling) Samples() bool { return true }
+
+// Sampler implements Method: weighted particles have no such setting.
+func (sampling) Sampler() finding.Sampler { return finding.Sampler{Weighted: true} }
 
 // weighting is a job of weighted particles.
 type weighting struct {
@@ -186,9 +190,7 @@ func effective(weights []float64) float64 {
 
 // sampled adds to an Info what weighted particles tell: the effective sample size of the scan's weights, and the errors of the means.
 func (info *Info) sampled(st *State, ess float64) {
-	for range st.Dim {
-		info.ESS = append(info.ESS, ess)
-	}
+	info.ESS = st.without(ess)
 	mean, _ := st.Moments()
 	info.MCSE = meanErrors(st.X, exps(st.LogW), mean, st.Genealogy)
 }

@@ -43,7 +43,9 @@ func usualRepeat(n int) int {
 // summary is what a chain's states say of one coordinate.
 type summary struct {
 	mean, variance float64 // the variance is divided by n − 1
-	ess            float64 // independent draws that the mean is worth; 1 if the coordinate stands still
+	ess            float64 // independent draws that the mean is worth; 1 if the coordinate is constant
+	constant       bool    // it has one value in all states
+	still          bool    // and nothing moves it (still.go)
 }
 
 // summarise describes each coordinate of states of length d.
@@ -52,9 +54,11 @@ func summarise(x []float64, d int) []summary {
 	out, series := make([]summary, d), make([]float64, n)
 	for i := range out {
 		s, first := &out[i], x[i] // deviations from a state lose no digits far from the origin
+		s.constant = true
 		for j := range series {
 			series[j] = x[j*d+i]
 			s.mean += (series[j] - first) / float64(n)
+			s.constant = s.constant && series[j] == first
 		}
 		s.mean += first
 		for _, v := range series {
@@ -70,8 +74,9 @@ func summarise(x []float64, d int) []summary {
 func (info *Info) compare(list [][]summary, n int) {
 	repeat := float64(len(list))
 	for i := range list[0] {
-		mean, within, between, ess := 0.0, 0.0, 0.0, 0.0
+		mean, within, between, ess, still := 0.0, 0.0, 0.0, 0.0, true
 		for _, s := range list {
+			still = still && s[i].still && s[i].mean == list[0][i].mean
 			mean += (s[i].mean - list[0][i].mean) / repeat
 			within += s[i].variance / repeat
 			ess += s[i].ess
@@ -79,6 +84,9 @@ func (info *Info) compare(list [][]summary, n int) {
 		mean += list[0][i].mean
 		for _, s := range list {
 			between += float64((s[i].mean-mean)*(s[i].mean-mean)) / (repeat - 1)
+		}
+		if still {
+			ess = math.NaN()
 		}
 		info.ESS = append(info.ESS, ess)
 		if len(list) > 1 {

@@ -122,6 +122,14 @@ func (m SMCMC) Findings() []finding.Finding {
 	return []finding.Finding{finding.Of(finding.SmallFilters{Filters: repeat, Each: each, Enough: enough})}
 }
 
+// Sampler implements Method.
+func (m SMCMC) Sampler() finding.Sampler {
+	s := finding.Sampler{Chains: true, Joint: m.Joint != nil && m.Joint.moves()}
+	s.Index = m.Index != nil && m.Index.changes()
+	s.Walk = m.Refine != nil && m.Refine.walks()
+	return s
+}
+
 // On implements Method.
 func (m SMCMC) On(job Job) (Filter, error) {
 	if err := refused("SMCMC", m); err != nil {
@@ -230,6 +238,7 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		}
 	}
 	c.summary = summarise(kept, st.Dim)
+	c.still(c.summary)
 	return c, nil
 }
 

@@ -43,6 +43,8 @@ func (Walk) Examples() []string { return []string{"{sd: 0.1}", "{sd: adapted}"} 
 
 func (Walk) moves() bool { return true }
 
+func (Walk) walks() bool { return true }
+
 func (w Walk) learns() bool { return w.SD == Adapted }
 
 func (w Walk) refine(c *chain, block int) {

@@ -26,13 +26,14 @@ type Line struct {
 	Tracks    []Track `json:"tracks,omitempty"` // of a model that is a tracker
 	*Estimate         // of one that is not
 
-	ESS         *Number `json:"ess,omitempty"`       // of this scan's sampling: the smallest of a coordinate
-	RHat        *Number `json:"rhat,omitempty"`      // of the chains of several filters: the largest of a coordinate
-	Ancestors   int     `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come; of several filters the mean
-	Accept      *Accept `json:"accept,omitempty"`
-	Evaluated   int64   `json:"evaluated"`              // terms of the likelihood
-	Skipped     int64   `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
-	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
+	ESS         *Number  `json:"ess,omitempty"`       // of this scan's sampling: the smallest of a coordinate that does not stand still
+	Still       []string `json:"still,omitempty"`     // coordinates that have one value in all samples, because nothing moves them
+	RHat        *Number  `json:"rhat,omitempty"`      // of the chains of several filters: the largest of a coordinate
+	Ancestors   int      `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come; of several filters the mean
+	Accept      *Accept  `json:"accept,omitempty"`
+	Evaluated   int64    `json:"evaluated"`              // terms of the likelihood
+	Skipped     int64    `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
+	LogEvidence *Number  `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
 }
 
 // Track is one target.
@@ -145,9 +146,15 @@ func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info,
 	if evidence {
 		l.LogEvidence = known(info.LogEvidence)
 	}
-	if info.ESS != nil {
-		l.ESS = known(slices.Min(info.ESS))
+	least := math.NaN()
+	for i, ess := range info.ESS {
+		if math.IsNaN(ess) {
+			l.Still = append(l.Still, coordinate(m, i))
+		} else if !(least <= ess) {
+			least = ess
+		}
 	}
+	l.ESS = known(least)
 	most := math.NaN()
 	for _, r := range info.RHat { // a coordinate that is the same in all states has none
 		if !(r <= most) && !math.IsNaN(r) {

@@ -23,6 +23,8 @@ type Metrics struct {
 	Unknown   int   `json:"mcse_unknown"`  // scans in which the Monte Carlo error of a mean is unknown
 	Apart     int   `json:"filters_apart"` // scans whose R-hat is above 3, although the samples are worth 50 draws
 
+	Still *Still `json:"still,omitempty"` // coordinates without spread
+
 	ESS       *Spread `json:"ess,omitempty"`  // the smallest of a coordinate, over scans
 	RHat      *Spread `json:"rhat,omitempty"` // the largest of a coordinate, over scans
 	Ancestors *Spread `json:"ancestors,omitempty"`
@@ -34,6 +36,29 @@ type Metrics struct {
 	*Errors             // against the truth
 	Held        *Held   `json:"held,omitempty"`
 	Against     *Rival  `json:"against,omitempty"`
+}
+
+// Still names coordinates that had one value in all samples of some scans, because nothing moves them. No ess counts them.
+type Still struct {
+	Coordinates []string `json:"coordinates"` // in the order in which they were seen
+	Scans       int      `json:"scans"`
+}
+
+// add counts a scan with such coordinates.
+func (s *Still) add(names []string) *Still {
+	if len(names) == 0 {
+		return s
+	}
+	if s == nil {
+		s = &Still{}
+	}
+	s.Scans++
+	for _, name := range names {
+		if !slices.Contains(s.Coordinates, name) {
+			s.Coordinates = append(s.Coordinates, name)
+		}
+	}
+	return s
 }
 
 // Spread describes numbers of several scans.
@@ -98,6 +123,7 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		if slices.ContainsFunc(s.All(), Track.errorUnknown) {
 			out.Unknown++
 		}
+		out.Still = out.Still.add(s.Still)
 		few := s.ESS != nil && *s.ESS < fewDraws
 		if few {
 			out.Few++
