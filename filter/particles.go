@@ -193,6 +193,13 @@ func (info *Info) sampled(st *State, ess float64) {
 	info.ESS = st.without(ess)
 	mean, _ := st.Moments()
 	info.MCSE = meanErrors(st.X, exps(st.LogW), mean, st.Genealogy)
+	if st.lineages() > 1 {
+		for i, ess := range info.ESS {
+			if math.IsNaN(ess) { // particles of several lineages agree, so that the value is known
+				info.MCSE[i] = 0
+			}
+		}
+	}
 }
 
 // normalise normalises log-weights. Weights that are all 0 say that the scan is impossible.

@@ -39,6 +39,15 @@ func (c *chain) still(list []summary) {
 // stillAt is the field Mutation of the stream of these draws. 0 and 1 are the chain's start and the first steps of its walk.
 const stillAt = 2
 
+// lineages is the number of ancestors of all particles at the time of the first row of the genealogy.
+func (st *State) lineages() int {
+	n := st.N()
+	if len(st.Genealogy) == 0 {
+		return n
+	}
+	return distinct(st.Genealogy[len(st.Genealogy)-n:], 1, n)
+}
+
 // without returns the ESS of each of the coordinates of weighted particles: NaN for those that have one value in all particles.
 func (st *State) without(ess float64) []float64 {
 	out := make([]float64, st.Dim)

@@ -132,11 +132,23 @@ func (w walkers) save() (tuning []float64) {
 	return tuning
 }
 
-// factorise sets L. Where the covariance is not positive definite, L is diagonal.
+// factorise sets L. A coordinate that stands still gets no steps. Where the covariance of the others is not positive definite, L is
+// diagonal.
 func (k *walker) factorise() {
 	n := len(k.mean)
 	k.factor = append(k.factor[:0], k.cov...)
-	if !dense.Cholesky(k.factor, n) {
+	for i := range n {
+		if k.cov[i*n+i] == 0 {
+			k.factor[i*n+i] = 1
+		}
+	}
+	if dense.Cholesky(k.factor, n) {
+		for i := range n {
+			if k.cov[i*n+i] == 0 {
+				k.factor[i*n+i] = 0
+			}
+		}
+	} else {
 		clear(k.factor)
 		for i := range n {
 			k.factor[i*n+i] = math.Sqrt(max(0, k.cov[i*n+i]))
@@ -182,11 +194,11 @@ func (k *walker) learn(x []float64, logR float64) {
 	}
 }
 
-// close ends a window: its covariance becomes the walk's, unless a coordinate has not moved at all.
+// close ends a window: its covariance becomes the walk's, unless a coordinate has not moved that did move before.
 func (k *walker) close() {
 	n, count, moved := len(k.mean), float64(k.seen), true
 	for i := range n {
-		moved = moved && k.m2[i*n+i] > 0
+		moved = moved && (k.m2[i*n+i] > 0 || k.cov[i*n+i] == 0)
 	}
 	if moved {
 		for i := range n {
