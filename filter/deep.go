@@ -23,32 +23,6 @@ func difference(like ssm.Likelihood, l, ofFrom float64, x, from []float64) float
 	return l - ofFrom
 }
 
-// relate replaces the log-likelihoods of the particles x by their differences from the largest, if that is below deep. It returns
-// what was subtracted.
-func (m *moving) relate(x, ll []float64) (base float64, err error) {
-	top := 0
-	for j, l := range ll {
-		if math.IsInf(l, 1) {
-			return 0, infinite(m.scan, x[j*m.d:(j+1)*m.d])
-		}
-		if l > ll[top] {
-			top = j
-		}
-	}
-	if base = ll[top]; !(base < deep) || math.IsInf(base, -1) {
-		return 0, nil
-	}
-	like, err := bound(m.Model, m.scan)
-	if err != nil {
-		return 0, err
-	}
-	from := x[top*m.d : (top+1)*m.d]
-	for j, l := range ll {
-		ll[j] = difference(like, l, base, x[j*m.d:(j+1)*m.d], from)
-	}
-	return base, nil
-}
-
 // orNever is a log-likelihood in which NaN is −Inf.
 func orNever(l float64) float64 {
 	if math.IsNaN(l) {

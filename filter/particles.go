@@ -87,6 +87,32 @@ func (m *moving) move(st *State, from []int32, logw, chosen []float64) (x []floa
 	return x, base, nil
 }
 
+// relate replaces the log-likelihoods of the particles x by their differences from the largest, if that is below deep. It returns
+// what was subtracted.
+func (m *moving) relate(x, ll []float64) (base float64, err error) {
+	top := 0
+	for j, l := range ll {
+		if math.IsInf(l, 1) {
+			return 0, infinite(m.scan, x[j*m.d:(j+1)*m.d])
+		}
+		if l > ll[top] {
+			top = j
+		}
+	}
+	if base = ll[top]; !(base < deep) || math.IsInf(base, -1) {
+		return 0, nil
+	}
+	like, err := bound(m.Model, m.scan)
+	if err != nil {
+		return 0, err
+	}
+	from := x[top*m.d : (top+1)*m.d]
+	for j, l := range ll {
+		ll[j] = difference(like, l, base, x[j*m.d:(j+1)*m.d], from)
+	}
+	return base, nil
+}
+
 // end takes the state to the scan: the particles x with normalised weights, and the log evidence of the scan.
 func (m *moving) end(st *State, from []int32, resampled bool, x, logw []float64, ess, logZ float64) Info {
 	info := noAcceptance()
@@ -240,4 +266,28 @@ func distinct(list []int32, columns, n int) (least int) {
 		least = min(least, count)
 	}
 	return least
+}
+
+// lineages is the number of ancestors of all particles at the time of the first row of the genealogy.
+func (st *State) lineages() int {
+	n := st.N()
+	if len(st.Genealogy) == 0 {
+		return n
+	}
+	return distinct(st.Genealogy[len(st.Genealogy)-n:], 1, n)
+}
+
+// without returns the ESS of each of the coordinates of weighted particles: NaN for those that have one value in all particles.
+func (st *State) without(ess float64) []float64 {
+	out := make([]float64, st.Dim)
+	for i := range out {
+		out[i] = math.NaN()
+		for j := i; j < len(st.X); j += st.Dim {
+			if st.X[j] != st.X[i] {
+				out[i] = ess
+				break
+			}
+		}
+	}
+	return out
 }

@@ -1,10 +1,6 @@
 package filter
 
-import (
-	"math"
-
-	"github.com/starling-smc/starling/internal/rng"
-)
+import "github.com/starling-smc/starling/internal/rng"
 
 // A coordinate stands still if it has one value in all states of a scan, because nothing moves it: it started from a known value, or
 // all samples descend from one ancestor, and the model gives it no noise. There is no spread to estimate, so that it has no ESS. A
@@ -38,27 +34,3 @@ func (c *chain) still(list []summary) {
 
 // stillAt is the field Mutation of the stream of these draws. 0 and 1 are the chain's start and the first steps of its walk.
 const stillAt = 2
-
-// lineages is the number of ancestors of all particles at the time of the first row of the genealogy.
-func (st *State) lineages() int {
-	n := st.N()
-	if len(st.Genealogy) == 0 {
-		return n
-	}
-	return distinct(st.Genealogy[len(st.Genealogy)-n:], 1, n)
-}
-
-// without returns the ESS of each of the coordinates of weighted particles: NaN for those that have one value in all particles.
-func (st *State) without(ess float64) []float64 {
-	out := make([]float64, st.Dim)
-	for i := range out {
-		out[i] = math.NaN()
-		for j := i; j < len(st.X); j += st.Dim {
-			if st.X[j] != st.X[i] {
-				out[i] = ess
-				break
-			}
-		}
-	}
-	return out
-}

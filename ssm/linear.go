@@ -40,18 +40,20 @@ func (m LinearGaussian) Check(f *config.Faults) {
 	checkInterval(f, m.Interval)
 	checkReturns(f, m.Returns)
 	d, w := m.Dim(), len(m.H)
-	good := false
+	good, stepwise := true, m.A != nil || m.Q != nil
 	switch {
-	case m.Rates == nil && m.A == nil && m.Q == nil:
+	case !stepwise && m.Rates == nil:
 		f.Add("", "needs a and q, of one interval, or rates: {a: …, q: …}, which hold for steps of any length")
 		return
-	case m.Rates == nil:
+	case stepwise && m.Rates != nil:
+		f.Conflict([]string{"a", "q", "rates"}, "want either a and q, of one interval, or rates")
+	}
+	if stepwise {
 		good = checkMatrix(f, "a", m.A, d, d)
 		good = checkNoise(f, "q", m.Q, d) && good
-	case m.A != nil || m.Q != nil:
-		f.Conflict([]string{"a", "q", "rates"}, "want either a and q, of one interval, or rates")
-	default:
-		good = m.Rates.check(f.In("rates"), d)
+	}
+	if m.Rates != nil {
+		good = m.Rates.check(f.In("rates"), d) && good
 	}
 	checkMatrix(f, "h", m.H, w, d)
 	checkCovariance(f, "r", m.R, w)
