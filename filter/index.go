@@ -22,6 +22,9 @@ type UniformIndex struct{}
 
 func (UniformIndex) index(c *chain) {
 	s := c.stream(indexAt)
+	if c.shift(s) {
+		return
+	}
 	for range tries {
 		for g := range c.groups {
 			a := int32(s.IntN(c.n))

@@ -49,10 +49,13 @@ func (ExactIndex) Examples() []string { return []string{string(Scan)} }
 func (ExactIndex) changes() bool { return true }
 
 func (e ExactIndex) index(c *chain) {
+	s := c.stream(indexAt)
+	if c.shift(s) {
+		return
+	}
 	if c.exact == nil {
 		c.exact = newExactIndex(c)
 	}
-	s := c.stream(indexAt)
 	for g := range c.groups {
 		c.exact.at(g)
 		a, ok := int32(0), false
@@ -97,7 +100,7 @@ func newExactIndex(c *chain) *exactIndex {
 		e.bounded, e.most = true, b.MaxLogDensity()
 	}
 	g, ok := c.tr.(ssm.Gaussian)
-	if _, confined := c.tr.(ssm.Confined); !ok || confined {
+	if !ok {
 		return e
 	}
 	a, q := g.Gaussian()

@@ -58,7 +58,7 @@ func (w Walk) refine(c *chain, block int) {
 		}
 	}
 	if t, ok := c.tr.(ssm.Confined); ok {
-		t.Confine(c.x, c.y)
+		t.Nearest(c.before, c.y)
 	}
 	logR, prior := math.Inf(-1), c.tr.LogDensity(c.before, c.y)
 	if prior > math.Inf(-1) {

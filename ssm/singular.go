@@ -86,13 +86,16 @@ func (t *singular) MaxLogDensity() float64 { return t.most }
 // Gaussian implements Gaussian.
 func (t *singular) Gaussian() (a, q []float64) { return t.a, t.q }
 
-// Confine implements Confined.
-func (t *singular) Confine(x, y []float64) {
-	for i, v := range x {
-		y[i] -= v
+// Nearest implements Confined, where Q's own units measure distances.
+func (t *singular) Nearest(from, x []float64) {
+	var array [small]float64
+	mean := slice(&array, len(x))
+	dense.MulVec(mean, t.a, from)
+	for i, v := range mean {
+		x[i] -= v
 	}
-	t.noise.Project(y)
-	for i, v := range x {
-		y[i] += v
+	t.noise.Project(x)
+	for i, v := range mean {
+		x[i] += v
 	}
 }

@@ -93,15 +93,15 @@ func TestSingularDensity(t *testing.T) {
 				if off := tr.LogDensity(from, y); off != math.Inf(-1) {
 					t.Fatalf("%s: log density %v off the range", name, off)
 				}
-				c.Confine(x, y)
+				c.Nearest(from, y)
 				if on := tr.LogDensity(from, y); math.IsInf(on, -1) {
-					t.Fatalf("%s: a confined step leaves the range", name)
+					t.Fatalf("%s: the nearest state is outside of the range", name)
 				}
 				again := slices.Clone(y)
-				c.Confine(x, again)
+				c.Nearest(from, again)
 				for i, v := range y {
 					if !golden.Near(again[i], v, 1e-14, 1e-9*math.Sqrt(q[i*d+i])) {
-						t.Fatalf("%s: a step within the range moves from %v to %v", name, y, again)
+						t.Fatalf("%s: a state within the range moves from %v to %v", name, y, again)
 					}
 				}
 			}

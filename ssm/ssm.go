@@ -129,8 +129,9 @@ type Gaussian interface {
 // Confined is a Transition whose noise moves the state within a subspace alone, as a Gaussian with a singular covariance does.
 type Confined interface {
 	Transition
-	// Confine makes the step from x to y one within the subspace: a linear function of the step that it was.
-	Confine(x, y []float64)
+	// Nearest replaces x by a state near it that from leads to: its projection on the mean of x given from and the subspace. Differences
+	// of states change linearly, and by the same map for every from.
+	Nearest(from, x []float64)
 }
 
 // Linear is a Model that a Kalman filter solves exactly: its transitions are Gaussian, it starts at N(mean, cov), and its
