@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
@@ -90,28 +91,36 @@ func (m *moving) move(st *State, from []int32, logw, chosen []float64) (x []floa
 // relate replaces the log-likelihoods of the particles x by their differences from the largest, if that is below deep. It returns
 // what was subtracted.
 func (m *moving) relate(x, ll []float64) (base float64, err error) {
-	top := 0
+	row := func(j int) []float64 { return x[j*m.d : (j+1)*m.d] }
 	for j, l := range ll {
 		if math.IsInf(l, 1) {
-			return 0, infinite(m.scan, x[j*m.d:(j+1)*m.d])
-		}
-		if l > ll[top] {
-			top = j
+			return 0, infinite(m.scan, row(j))
 		}
 	}
-	if base = ll[top]; !(base < deep) || math.IsInf(base, -1) {
+	top := slices.Index(ll, slices.Max(ll))
+	if !(ll[top] < deep) || math.IsInf(ll[top], -1) {
 		return 0, nil
 	}
 	like, err := bound(m.Model, m.scan)
 	if err != nil {
 		return 0, err
 	}
-	from := x[top*m.d : (top+1)*m.d]
-	for j, l := range ll {
-		ll[j] = difference(like, l, base, x[j*m.d:(j+1)*m.d], from)
+	was := slices.Clone(ll)
+	for range mostTops { // the largest of logarithms without digits need not be the largest
+		for j, l := range was {
+			ll[j] = difference(like, l, was[top], row(j), row(top))
+		}
+		next := slices.Index(ll, slices.Max(ll))
+		if ll[next] <= 0 {
+			break
+		}
+		top = next
 	}
-	return base, nil
+	return was[top], nil
 }
+
+// mostTops bounds the search for the largest of log-likelihoods by their differences, which finds it at once but for rounding.
+const mostTops = 3
 
 // end takes the state to the scan: the particles x with normalised weights, and the log evidence of the scan.
 func (m *moving) end(st *State, from []int32, resampled bool, x, logw []float64, ess, logZ float64) Info {
