@@ -303,7 +303,7 @@ func TestSmoothWithoutSpread(t *testing.T) {
 }
 
 // A measurement far from all particles leaves one of them, the nearest, and a finite log evidence: that of its own likelihood and
-// weight, whatever the distance. The chains of SMCMC climb towards it.
+// weight, whatever the distance. The chains of SMCMC climb towards it: eight of them, three draws each.
 func TestFarMeasurement(t *testing.T) {
 	m := ssm.LinearGaussian{A: [][]float64{{1, 1}, {0, 1}}, Q: [][]float64{{0.34, 0.5}, {0.5, 1}}, H: [][]float64{{1, 0}}, R: [][]float64{{1}},
 		Initial: &ssm.Initial{Mean: []float64{0, 1}, SD: []float64{1, 1}}}
@@ -340,7 +340,7 @@ func TestFarMeasurement(t *testing.T) {
 		}
 		filtered(t, chains, Job{Model: m, Seed: 1}, scans, func(k int, st *State, info Info) {
 			mean, _ := st.Moments()
-			if k == 1 && (!(mean[0]*math.Copysign(1, far) > 1e5) || info.Ancestors != 1 || !(info.ESS[0] < 400)) {
+			if k == 1 && (!(mean[0]*math.Copysign(1, far) > 1e5) || info.Ancestors != 1 || !(info.ESS[0] < 50)) {
 				t.Errorf("smcmc, a measurement at %v: mean %v, ess %v, %d ancestors", far, mean, info.ESS, info.Ancestors)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/ssm"
@@ -101,7 +102,7 @@ const fewDraws = 50
 // apart is the R-hat above which the chains of several filters are in different places. Filters that mix well have errors of their
 // own, which make R-hat larger than that of chains with one target: of a bimodal model up to 2.8 was seen, of others seldom more than
 // 1.1. Where a chain moves so slowly that its states are worth few draws, R-hat is large as well, and the number of draws says why.
-const apart = 3
+const apart = filter.Apart
 
 // Summarise sums up a run by its trace. leftOut is the number of scans that were left out, against the title of the other method.
 func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string) (*Metrics, error) {
