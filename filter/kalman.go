@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/finding"
@@ -72,8 +73,12 @@ func (f *kalman) Step(_ context.Context, st *State, scan *ssm.Scan) (Info, error
 	if err != nil {
 		return Info{}, err
 	}
-	if _, err := f.model.Bind(scan); err != nil { // the measurements are checked there
+	like, err := bound(f.model, scan) // the measurements are checked there
+	if err != nil {
 		return Info{}, err
+	}
+	if math.IsInf(logLik(like, mean), 1) { // of no use here, but what other methods refuse is refused
+		return Info{}, infinite(scan, mean)
 	}
 	logZ, err := f.update(mean, cov, scan)
 	if err != nil {

@@ -228,13 +228,6 @@ func (info *Info) sampled(st *State, ess float64) {
 	info.ESS = st.without(ess)
 	mean, _ := st.Moments()
 	info.MCSE = meanErrors(st.X, exps(st.LogW), mean, st.Genealogy)
-	if st.lineages() > 1 {
-		for i, ess := range info.ESS {
-			if math.IsNaN(ess) { // particles of several lineages agree, so that the value is known
-				info.MCSE[i] = 0
-			}
-		}
-	}
 }
 
 // normalise normalises log-weights. Weights that are all 0 say that the scan is impossible.
@@ -275,15 +268,6 @@ func distinct(list []int32, columns, n int) (least int) {
 		least = min(least, count)
 	}
 	return least
-}
-
-// lineages is the number of ancestors of all particles at the time of the first row of the genealogy.
-func (st *State) lineages() int {
-	n := st.N()
-	if len(st.Genealogy) == 0 {
-		return n
-	}
-	return distinct(st.Genealogy[len(st.Genealogy)-n:], 1, n)
 }
 
 // without returns the ESS of each of the coordinates of weighted particles: NaN for those that have one value in all particles.

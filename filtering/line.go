@@ -51,9 +51,18 @@ type Estimate struct {
 	MCSE []Number   `json:"mcse,omitempty"` // Monte Carlo standard error of each coordinate's mean, with what earlier scans left in it
 }
 
-// errorUnknown reports whether the Monte Carlo error of a mean is unknown.
-func (e Estimate) errorUnknown() bool {
-	return slices.ContainsFunc(e.MCSE, func(v Number) bool { return math.IsNaN(float64(v)) })
+// errorsUnknown reports whether the Monte Carlo error of a mean is unknown, of a coordinate that does not stand still.
+func (s *Step) errorsUnknown(m ssm.Model) bool {
+	i := 0
+	for _, t := range s.All() {
+		for _, v := range t.MCSE {
+			if math.IsNaN(float64(v)) && (s.Still == nil || !slices.Contains(s.Still, coordinate(m, i))) {
+				return true
+			}
+			i++
+		}
+	}
+	return false
 }
 
 // Accept is the acceptance of each kind of decision; nil: there is no such decision.

@@ -121,7 +121,7 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		if s.Ancestors == 1 {
 			out.Lone++
 		}
-		if slices.ContainsFunc(s.All(), Track.errorUnknown) {
+		if s.errorsUnknown(m) {
 			out.Unknown++
 		}
 		out.Still = out.Still.add(s.Still)

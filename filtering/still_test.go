@@ -34,14 +34,14 @@ func TestStillCoordinates(t *testing.T) {
 		"targets": {tracker, []float64{90, 80, nan, 70, 60, 50, 80, nan}, 50, []string{"vx of target 1", "vy of target 2"}},
 	} {
 		state := &filter.State{K: 1, Dim: len(c.ess), X: make([]float64, 2*len(c.ess))}
-		line := newLine(c.model, state, &scans.Record{Text: "1"}, filter.Info{ESS: c.ess}, false)
+		line := newLine(c.model, state, &scans.Record{Text: "1"}, filter.Info{ESS: c.ess, MCSE: c.ess}, false) // an error is NaN where there is no ESS
 		if (line.ESS == nil) != math.IsNaN(c.least) || line.ESS != nil && float64(*line.ESS) != c.least || !slices.Equal(line.Still, c.want) {
 			t.Errorf("%s: ESS %v, still %q, want %v, %q", name, line.ESS, line.Still, c.least, c.want)
 		}
 		var trace []runs.TraceLine
 		for k := range 3 {
 			if k == 1 {
-				line.Still = nil
+				line.Still, line.Estimate, line.Tracks = nil, &Estimate{}, nil
 			}
 			text, err := json.Marshal(Step{Line: line})
 			if err != nil {
