@@ -17,7 +17,7 @@ func (c *chain) shift(s *ssm.Stream) bool {
 	if !ok {
 		return false
 	}
-	for range tries {
+	for range shifts {
 		for g := range c.groups {
 			a := int32(s.IntN(c.n))
 			copy(c.other, c.before)
@@ -33,3 +33,6 @@ func (c *chain) shift(s *ssm.Stream) bool {
 	}
 	return true
 }
+
+// shifts is the number of proposals in a step of the chain. Each costs a likelihood.
+const shifts = 8
