@@ -257,7 +257,7 @@ func (f *filtered) work(ctx context.Context) error {
 	if f.Metrics, err = filtering.Summarise(f.Spec.Model, f.Trace, f.pass.LeftOut(), rival); err != nil {
 		return err
 	}
-	f.Findings = append(f.Spec.Method.Findings(), f.Metrics.Findings()...)
+	f.Findings = append(f.Spec.Method.Findings(), f.Metrics.Findings(f.Spec.Method)...)
 	doubts, err := filtering.Doubts(f.Spec.Model, f.Trace, f.Spec.Scans.TimeUnit != "")
 	if err != nil {
 		return err

@@ -99,6 +99,9 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	}); err != nil {
 		return Info{}, err
 	}
+	if _, err := m.relate(mu, first); err != nil { // g is the same by the differences
+		return Info{}, err
+	}
 	chosen := m.chosen(st.LogW, first)
 	logSum, _, err := m.normalise(chosen, mu)
 	if err != nil {
@@ -106,7 +109,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	}
 	from := m.ancestors(f.Scheme, exps(chosen))
 	logw := even(m.n)
-	x, err := m.move(st, from, logw, first)
+	x, base, err := m.move(st, from, logw, first)
 	if err != nil {
 		return Info{}, err
 	}
@@ -114,7 +117,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
-	info := m.end(st, from, true, x, logw, ess, logSum+logMean)
+	info := m.end(st, from, true, x, logw, ess, base+(logSum+logMean))
 	info.Evaluated *= 2 // also at the predictions
 	return info, nil
 }

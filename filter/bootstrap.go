@@ -84,7 +84,7 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 		from, logw = m.ancestors(f.Resample.Scheme, w), even(m.n)
 		resampled = true
 	}
-	x, err := m.move(st, from, logw, make([]float64, m.n))
+	x, base, err := m.move(st, from, logw, make([]float64, m.n))
 	if err != nil {
 		return Info{}, err
 	}
@@ -92,7 +92,7 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
-	return m.end(st, from, resampled, x, logw, ess, logZ), nil
+	return m.end(st, from, resampled, x, logw, ess, base+logZ), nil
 }
 
 func identity(n int) []int32 {

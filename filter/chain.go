@@ -16,14 +16,15 @@ type chain struct {
 	from   []float64 // n × Dim: the particles of the scan before
 	n      int
 
-	x      []float64   // the state
-	groups []ssm.Block // coordinates of the state before that have an index of their own
-	a      []int32     // for each group, the index of the particle that it comes from
-	before []float64   // f(a), the state before
-	prior  float64     // log p(x | f(a)); NaN: to be computed
-	y      []float64   // the proposal
-	other  []float64   // f(a*), the state before of a proposal
-	b      []int32     // a*
+	x        []float64   // the state
+	groups   []ssm.Block // coordinates of the state before that have an index of their own
+	a        []int32     // for each group, the index of the particle that it comes from
+	before   []float64   // f(a), the state before
+	prior    float64     // log p(x | f(a)); NaN: to be computed
+	y        []float64   // the proposal
+	other    []float64   // f(a*), the state before of a proposal
+	infinite []float64   // a proposal whose log-likelihood is +Inf; nil: there was none
+	b        []int32     // a*
 
 	key     rng.Key // of the present step
 	burning bool
@@ -73,7 +74,11 @@ func newChain(j *Job, blocks []ssm.Block, learns bool, filter int, st *State, sc
 		c.draw(s)
 		c.a, c.b, c.before, c.other = c.b, c.a, c.other, c.before
 		tr.Sample(s, c.before, c.x)
-		if possible = !math.IsInf(logLik(like, c.x), -1); possible {
+		l := logLik(like, c.x)
+		if math.IsInf(l, 1) {
+			return nil, infinite(scan, c.x)
+		}
+		if possible = !math.IsInf(l, -1); possible {
 			break
 		}
 	}
@@ -116,6 +121,15 @@ func (c *chain) logPrior() float64 {
 		c.prior = c.tr.LogDensity(c.before, c.x)
 	}
 	return c.prior
+}
+
+// try is the log-likelihood of the proposal, which differs from the state in a block alone, minus the state's.
+func (c *chain) try(b ssm.Block) float64 {
+	l := c.like.Try(c.y, b)
+	if math.IsInf(l, 1) {
+		c.infinite = append([]float64(nil), c.y...)
+	}
+	return l
 }
 
 // accepts decides on log r. NaN is refused: a proposal without a likelihood, or without a density.

@@ -33,10 +33,21 @@ func Distance(a, b *State, i int) float64 {
 	return most
 }
 
+// below is the probability of what is certain, or impossible.
+func below(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 // cdf returns the distribution function of coordinate i, from the left and at x, and the places where it jumps.
 func (st *State) cdf(i int) (f func(x float64) (left, at float64), jumps []float64) {
 	if st.X == nil {
 		sd := math.Sqrt(st.Cov[i*st.Dim+i])
+		if sd == 0 { // one value
+			return func(x float64) (left, at float64) { return below(st.Mean[i] < x), below(st.Mean[i] <= x) }, st.Mean[i : i+1]
+		}
 		return func(x float64) (float64, float64) {
 			p := 0.5 * rng.Erfc((st.Mean[i]-x)/(sd*math.Sqrt2))
 			return p, p

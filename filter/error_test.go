@@ -264,7 +264,7 @@ func TestErrorOfFew(t *testing.T) {
 // What several filters say together, by its formulas; one filter gives no error and no R-hat. Particles need not be divided evenly.
 func TestFiltersTogether(t *testing.T) {
 	var info Info
-	info.compare([][]summary{{{1, 2, 10}}, {{2, 3, 20}}, {{4, 2, 30}}, {{5, 1, 40}}}, 100)
+	info.compare([][]summary{{{mean: 1, variance: 2, ess: 10}}, {{mean: 2, variance: 3, ess: 20}}, {{mean: 4, variance: 2, ess: 30}}, {{mean: 5, variance: 1, ess: 40}}}, 100)
 	between := (4 + 1 + 1 + 4) / 3.
 	if want := math.Sqrt(3 * between / 4); !(math.Abs(info.MCSE[0]-want) < 1e-15) || info.ESS[0] != 100 { // Student's variance of 3 degrees is 3
 		t.Errorf("error %v, want %v; ESS %v", info.MCSE[0], want, info.ESS[0])
@@ -273,7 +273,7 @@ func TestFiltersTogether(t *testing.T) {
 		t.Errorf("R-hat %v, want %v", info.RHat[0], want)
 	}
 	info = Info{}
-	info.compare([][]summary{{{1, 2, 10}}}, 100)
+	info.compare([][]summary{{{mean: 1, variance: 2, ess: 10}}}, 100)
 	if info.MCSE != nil || info.RHat != nil || info.ESS[0] != 10 {
 		t.Errorf("one filter: %+v", info)
 	}

@@ -66,6 +66,8 @@ type Method interface {
 	Evidence() bool
 	// Findings are what a reader must know of the settings, whatever the scans are.
 	Findings() []finding.Finding
+	// Sampler says which of the settings that a finding may advise are on already.
+	Sampler() finding.Sampler
 }
 
 // Info is what a step found. It is only looked at: nothing of it goes into the next step.
@@ -73,8 +75,8 @@ type Info struct {
 	// Acceptance of each kind of decision of SMCMC, over all steps of the chain after the burn-in; NaN: there is no such decision.
 	Joint, Index, Refine float64
 
-	// ESS has for each coordinate how many independent draws the sampling of this scan is worth for the mean; nil: the state is no
-	// sample.
+	// ESS has for each coordinate how many independent draws the sampling of this scan is worth for the mean; NaN: the coordinate stands
+	// still, with one value in all particles, because nothing moves it; nil: the state is no sample.
 	ESS []float64
 	// MCSE has for each coordinate the Monte Carlo standard error of the mean, with what the sampling of earlier scans has left in
 	// it: the error, divided by it, has a variance of about 1. NaN: unknown; nil: the method has none, or gives none.

@@ -46,11 +46,16 @@ func (e ExactIndex) Check(f *config.Faults) {
 // Examples implements config.Exampler.
 func (ExactIndex) Examples() []string { return []string{string(Scan)} }
 
+func (ExactIndex) changes() bool { return true }
+
 func (e ExactIndex) index(c *chain) {
+	s := c.stream(indexAt)
+	if c.shift(s) {
+		return
+	}
 	if c.exact == nil {
 		c.exact = newExactIndex(c)
 	}
-	s := c.stream(indexAt)
 	for g := range c.groups {
 		c.exact.at(g)
 		a, ok := int32(0), false

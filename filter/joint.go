@@ -28,7 +28,7 @@ func (PriorJoint) joint(c *chain) {
 	s := c.stream(jointAt)
 	c.draw(s)
 	c.tr.Sample(s, c.other, c.y)
-	if c.accepts(s, c.like.Try(c.y, ssm.Block{From: 0, To: len(c.y)}), &c.joint) {
+	if c.accepts(s, c.try(ssm.Block{From: 0, To: len(c.y)}), &c.joint) {
 		c.move()
 		c.a, c.b, c.before, c.other, c.prior = c.b, c.a, c.other, c.before, math.NaN()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/finding"
@@ -46,6 +47,9 @@ func (Kalman) Evidence() bool { return true }
 // Findings implements Method.
 func (Kalman) Findings() []finding.Finding { return nil }
 
+// Sampler implements Method: there is none.
+func (Kalman) Sampler() finding.Sampler { return finding.Sampler{} }
+
 // On implements Method.
 func (m Kalman) On(job Job) (Filter, error) {
 	if err := job.check(); err != nil {
@@ -77,8 +81,12 @@ func (f *kalman) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, err
 	if err != nil {
 		return Info{}, err
 	}
-	if _, err := f.model.Bind(scan); err != nil { // the measurements are checked there
+	like, err := bound(f.model, scan) // the measurements are checked there
+	if err != nil {
 		return Info{}, err
+	}
+	if math.IsInf(logLik(like, mean), 1) { // of no use here, but what other methods refuse is refused
+		return Info{}, infinite(scan, mean)
 	}
 	h, r := f.model.Observation()
 	logZ, err := update(mean, cov, h, r, scan)

@@ -3,7 +3,6 @@ package filter
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/starling-smc/starling/ssm"
 )
@@ -73,6 +72,7 @@ func own(like ssm.Likelihood) ssm.Likelihood {
 // whole remembers the log-likelihood of a state, and evaluates that of a proposal as a whole.
 type whole struct {
 	ssm.Likelihood
+	x, y      []float64 // the state, and the last proposal
 	ll, tried float64
 	evaluated int64
 }
@@ -83,20 +83,19 @@ func (w *whole) LogLik(x []float64, rows []int32) float64 {
 	if rows == nil {
 		w.evaluated += int64(w.Len())
 	}
-	if math.IsNaN(l) {
-		return math.Inf(-1)
-	}
-	return l
+	return orNever(l)
 }
 
-func (w *whole) Set(x []float64) { w.ll = w.LogLik(x, nil) }
+func (w *whole) Set(x []float64) {
+	w.x, w.ll = append(w.x[:0], x...), w.LogLik(x, nil)
+}
 
 func (w *whole) Try(x []float64, _ ssm.Block) float64 {
-	w.tried = w.LogLik(x, nil)
-	return w.tried - w.ll
+	w.y, w.tried = append(w.y[:0], x...), w.LogLik(x, nil)
+	return difference(w.Likelihood, w.tried, w.ll, w.y, w.x)
 }
 
-func (w *whole) Keep() { w.ll = w.tried }
+func (w *whole) Keep() { w.x, w.y, w.ll = w.y, w.x, w.tried }
 
 func (w *whole) Terms() (evaluated, skipped int64) { return w.evaluated, 0 }
 
@@ -114,9 +113,4 @@ func impossible(like ssm.Likelihood, scan *ssm.Scan, x []float64, states string)
 }
 
 // logLik is the log-likelihood of a state; NaN is −Inf.
-func logLik(like ssm.Likelihood, x []float64) float64 {
-	if l := like.LogLik(x, nil); !math.IsNaN(l) {
-		return l
-	}
-	return math.Inf(-1)
-}
+func logLik(like ssm.Likelihood, x []float64) float64 { return orNever(like.LogLik(x, nil)) }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
@@ -27,6 +29,9 @@ func (sampling) Suits(ssm.Model) error { return nil }
 
 // Samples implements Method.
 func (sampling) Samples() bool { return true }
+
+// Sampler implements Method: weighted particles have no such setting.
+func (sampling) Sampler() finding.Sampler { return finding.Sampler{Weighted: true} }
 
 // weighting is a job of weighted particles.
 type weighting struct {
@@ -66,15 +71,59 @@ type moving struct {
 	dropped int // measurements that the model leaves out
 }
 
-// move draws the particles x from their ancestors. It adds to their log-weights the log-likelihood, less what the ancestors were chosen by.
-func (m *moving) move(st *State, from []int32, logw, chosen []float64) (x []float64, err error) {
-	x = make([]float64, len(st.X))
-	return x, m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
+// move draws the particles x from their ancestors. It adds to their log-weights the log-likelihood, less base and less what the
+// ancestors were chosen by.
+func (m *moving) move(st *State, from []int32, logw, chosen []float64) (x []float64, base float64, err error) {
+	x, ll := make([]float64, len(st.X)), make([]float64, m.n)
+	if err := m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
 		to := x[j*m.d : (j+1)*m.d]
 		m.tr.Sample(s, st.Particle(int(from[j])), to)
-		logw[j] += logLik(like, to) - chosen[from[j]]
-	})
+		ll[j] = logLik(like, to)
+	}); err != nil {
+		return nil, 0, err
+	}
+	if base, err = m.relate(x, ll); err != nil {
+		return nil, 0, err
+	}
+	for j, l := range ll {
+		logw[j] += l - chosen[from[j]]
+	}
+	return x, base, nil
 }
+
+// relate replaces the log-likelihoods of the particles x by their differences from the largest, if that is below deep. It returns
+// what was subtracted.
+func (m *moving) relate(x, ll []float64) (base float64, err error) {
+	row := func(j int) []float64 { return x[j*m.d : (j+1)*m.d] }
+	for j, l := range ll {
+		if math.IsInf(l, 1) {
+			return 0, infinite(m.scan, row(j))
+		}
+	}
+	top := slices.Index(ll, slices.Max(ll))
+	if !(ll[top] < deep) || math.IsInf(ll[top], -1) {
+		return 0, nil
+	}
+	like, err := bound(m.Model, m.scan)
+	if err != nil {
+		return 0, err
+	}
+	was := slices.Clone(ll)
+	for range mostTops { // the largest of logarithms without digits need not be the largest
+		for j, l := range was {
+			ll[j] = difference(like, l, was[top], row(j), row(top))
+		}
+		next := slices.Index(ll, slices.Max(ll))
+		if ll[next] <= 0 {
+			break
+		}
+		top = next
+	}
+	return was[top], nil
+}
+
+// mostTops bounds the search for the largest of log-likelihoods by their differences, which finds it at once but for rounding.
+const mostTops = 3
 
 // end takes the state to the scan: the particles x with normalised weights, and the log evidence of the scan.
 func (m *moving) end(st *State, from []int32, resampled bool, x, logw []float64, ess, logZ float64) Info {
@@ -179,9 +228,7 @@ func effective(weights []float64) float64 {
 
 // sampled adds to an Info what weighted particles tell: the effective sample size of the scan's weights, and the errors of the means.
 func (info *Info) sampled(st *State, ess float64) {
-	for range st.Dim {
-		info.ESS = append(info.ESS, ess)
-	}
+	info.ESS = st.without(ess)
 	mean, _ := st.Moments()
 	info.MCSE = meanErrors(st.X, exps(st.LogW), mean, st.Genealogy)
 }
@@ -224,4 +271,19 @@ func distinct(list []int32, columns, n int) (least int) {
 		least = min(least, count)
 	}
 	return least
+}
+
+// without returns the ESS of each of the coordinates of weighted particles: NaN for those that have one value in all particles.
+func (st *State) without(ess float64) []float64 {
+	out := make([]float64, st.Dim)
+	for i := range out {
+		out[i] = math.NaN()
+		for j := i; j < len(st.X); j += st.Dim {
+			if st.X[j] != st.X[i] {
+				out[i] = ess
+				break
+			}
+		}
+	}
+	return out
 }

@@ -35,3 +35,16 @@ func (t *together) SetPool(p *ssm.Pool) {
 		pooled.SetPool(p)
 	}
 }
+
+// Difference implements ssm.Relative.
+func (t *together) Difference(x, from []float64) float64 {
+	return subtract(t.Likelihood, x, from) + subtract(t.parts, x, from)
+}
+
+// subtract is the log-likelihood of x minus that of from, by the likelihood's own Difference if it has one.
+func subtract(like ssm.Likelihood, x, from []float64) float64 {
+	if r, ok := like.(ssm.Relative); ok {
+		return r.Difference(x, from)
+	}
+	return like.LogLik(x, nil) - like.LogLik(from, nil)
+}

@@ -141,3 +141,27 @@ func TestPartsAreRefused(t *testing.T) {
 		t.Error("a model that is not linear takes a part")
 	}
 }
+
+// TestPartsFarAway: the difference of two log-likelihoods of measurements that lack numbers keeps its digits far from all states and
+// near them, as that of the model of their rows does.
+func TestPartsFarAway(t *testing.T) {
+	x, from := []float64{1.25, -0.5}, []float64{1, 0.75}
+	for _, columns := range [][]int{{1}, {0, 2}} {
+		w := len(columns)
+		values := []float64{1e14, -3e13, 2e14, 5e13}[:2*w]
+		if w == 2 {
+			values = []float64{1, -3, 2, 5}
+		}
+		want, err := bound(three(columns...), wholes(0, w, values...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := bound(three(), &ssm.Scan{Width: 3, Parts: []ssm.Part{{Columns: columns, Values: values}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := got.(ssm.Relative).Difference(x, from), want.(ssm.Relative).Difference(x, from); !golden.Near(a, b, 1e-12, 0) {
+			t.Errorf("%v: the difference is %v, that of the model of its rows %v", columns, a, b)
+		}
+	}
+}

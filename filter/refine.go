@@ -10,6 +10,7 @@ type Refinement interface {
 	refine(c *chain, block int)
 	moves() bool  // the state
 	learns() bool // in the burn-in
+	walks() bool  // in steps of its own, rather than by draws of the prediction
 }
 
 // NoRefinement refines nothing.
@@ -21,6 +22,8 @@ func (NoRefinement) moves() bool { return false }
 
 func (NoRefinement) learns() bool { return false }
 
+func (NoRefinement) walks() bool { return false }
+
 // PriorRefinement draws the block's coordinates from p(· | f(a)) (sequential-mcmc-massive-data, section 2.1, eq. 35): log r is the difference of
 // the log-likelihoods. It is right where blocks are independent given f(a), as targets are.
 type PriorRefinement struct{}
@@ -30,7 +33,7 @@ func (PriorRefinement) refine(c *chain, block int) {
 	c.tr.Sample(s, c.before, c.y)
 	copy(c.y[:b.From], c.x[:b.From])
 	copy(c.y[b.To:], c.x[b.To:])
-	if c.accepts(s, c.like.Try(c.y, b), &c.refine) {
+	if c.accepts(s, c.try(b), &c.refine) {
 		c.move()
 		c.prior = math.NaN()
 	}
@@ -39,3 +42,5 @@ func (PriorRefinement) refine(c *chain, block int) {
 func (PriorRefinement) moves() bool { return true }
 
 func (PriorRefinement) learns() bool { return false }
+
+func (PriorRefinement) walks() bool { return false }

@@ -40,10 +40,23 @@ func usualRepeat(n int) int {
 	return 1
 }
 
+// Apart is an R-hat of chains that are in different places: those that mix well have one below it, whatever their filters' own errors.
+const Apart = 3
+
+// Chains are in different places because each stays in one mode, or because they are still on their way, or get stuck on it. One that has
+// moved for a short time and then hardly ever has few correlations, so that its effective sample size seems large. So where chains are in
+// different places, none is worth more than twice its worse half, and a half not more than the values that it has taken.
+
+// settled is the number of draws that a chain's mean is worth if the chains of a scan are in different places.
+func (s summary) settled() float64 { return min(s.ess, float64(2*s.values)) }
+
 // summary is what a chain's states say of one coordinate.
 type summary struct {
 	mean, variance float64 // the variance is divided by n − 1
-	ess            float64 // independent draws that the mean is worth; 1 if the coordinate stands still
+	ess            float64 // independent draws that the mean is worth; 1 if the coordinate is constant
+	values         int     // that it takes, one after another, in the half that has fewer
+	constant       bool    // it has one value in all states
+	still          bool    // and nothing moves it (still.go)
 }
 
 // summarise describes each coordinate of states of length d.
@@ -52,15 +65,18 @@ func summarise(x []float64, d int) []summary {
 	out, series := make([]summary, d), make([]float64, n)
 	for i := range out {
 		s, first := &out[i], x[i] // deviations from a state lose no digits far from the origin
+		s.constant = true
 		for j := range series {
 			series[j] = x[j*d+i]
 			s.mean += (series[j] - first) / float64(n)
+			s.constant = s.constant && series[j] == first
 		}
 		s.mean += first
 		for _, v := range series {
 			s.variance += float64((v-s.mean)*(v-s.mean)) / float64(n-1)
 		}
 		s.ess, _ = mcmc.MeanError(series)
+		s.values = min(valuesOf(series[:(n+1)/2]), valuesOf(series[n/2:]))
 	}
 	return out
 }
@@ -70,8 +86,9 @@ func summarise(x []float64, d int) []summary {
 func (info *Info) compare(list [][]summary, n int) {
 	repeat := float64(len(list))
 	for i := range list[0] {
-		mean, within, between, ess := 0.0, 0.0, 0.0, 0.0
+		mean, within, between, ess, still := 0.0, 0.0, 0.0, 0.0, true
 		for _, s := range list {
+			still = still && s[i].still && s[i].mean == list[0][i].mean
 			mean += (s[i].mean - list[0][i].mean) / repeat
 			within += s[i].variance / repeat
 			ess += s[i].ess
@@ -80,10 +97,31 @@ func (info *Info) compare(list [][]summary, n int) {
 		for _, s := range list {
 			between += float64((s[i].mean-mean)*(s[i].mean-mean)) / (repeat - 1)
 		}
-		info.ESS = append(info.ESS, ess)
 		if len(list) > 1 {
 			info.MCSE = append(info.MCSE, math.Sqrt(student(repeat)*between/repeat))
-			info.RHat = append(info.RHat, math.Sqrt(float64(n-1)/float64(n)+between/within))
+			rhat := math.Sqrt(float64(n-1)/float64(n) + between/within)
+			info.RHat = append(info.RHat, rhat)
+			if rhat > Apart {
+				ess = 0
+				for _, s := range list {
+					ess += s[i].settled()
+				}
+			}
+		}
+		if still {
+			ess = math.NaN()
+		}
+		info.ESS = append(info.ESS, ess)
+	}
+}
+
+// valuesOf counts the values that a series takes, one after another.
+func valuesOf(x []float64) int {
+	n := 1
+	for i, v := range x[1:] {
+		if v != x[i] {
+			n++
 		}
 	}
+	return n
 }

@@ -122,6 +122,14 @@ func (m SMCMC) Findings() []finding.Finding {
 	return []finding.Finding{finding.Of(finding.SmallFilters{Filters: repeat, Each: each, Enough: enough})}
 }
 
+// Sampler implements Method.
+func (m SMCMC) Sampler() finding.Sampler {
+	s := finding.Sampler{Chains: true, Joint: m.Joint != nil && m.Joint.moves()}
+	s.Index = m.Index != nil && m.Index.changes()
+	s.Walk = m.Refine != nil && m.Refine.walks()
+	return s
+}
+
 // On implements Method.
 func (m SMCMC) On(job Job) (Filter, error) {
 	if err := job.check(); err != nil {
@@ -227,12 +235,16 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		for p := range f.blocks {
 			f.Refine.refine(c, p)
 		}
+		if c.infinite != nil {
+			return nil, infinite(scan, c.infinite)
+		}
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*st.Dim:], c.x)
 			c.kept = append(c.kept, c.a...)
 		}
 	}
 	c.summary = summarise(kept, st.Dim)
+	c.still(c.summary)
 	return c, nil
 }
 

@@ -12,7 +12,8 @@ import (
 //
 //	G = P Aᵀ (P⁻)⁻¹,   m_s = m + G (m_s⁺ − m⁻),   P_s = P + G (P_s⁺ − P⁻) Gᵀ,
 //
-// where ⁺ is the smoothed state of scan k+1. The states' LogZ stay as they are.
+// where ⁺ is the smoothed state of scan k+1. A singular P⁻ is inverted on its range, where the columns of A P are. The states' LogZ stay
+// as they are.
 func Smooth(m ssm.Linear, filtered []*State) ([]*State, error) {
 	out := make([]*State, len(filtered))
 	for k := len(filtered) - 1; k >= 0; k-- {
@@ -29,14 +30,14 @@ func Smooth(m ssm.Linear, filtered []*State) ([]*State, error) {
 		if err != nil {
 			return nil, err
 		}
-		factor := append([]float64(nil), cov...)
-		if !dense.Cholesky(factor, d) {
-			return nil, errors.New("the covariance of a predicted state is not positive definite")
+		solve, err := solver(cov, d)
+		if err != nil {
+			return nil, err
 		}
 		gain := make([]float64, d*d) // G = (P⁻¹-solve of A P)ᵀ, row by row
 		dense.MulT(gain, st.Cov, a, d)
 		for i := range d {
-			dense.Solve(factor, gain[i*d:(i+1)*d])
+			solve(gain[i*d : (i+1)*d])
 		}
 		for i, v := range next.Mean {
 			mean[i] = v - mean[i]
@@ -52,4 +53,17 @@ func Smooth(m ssm.Linear, filtered []*State) ([]*State, error) {
 		dense.Symmetrise(st.Cov, d)
 	}
 	return out, nil
+}
+
+// solver returns the function that replaces x by the inverse of a covariance, times x.
+func solver(cov []float64, d int) (func(x []float64), error) {
+	factor := append([]float64(nil), cov...)
+	if dense.Cholesky(factor, d) && !dense.Singular(factor, d) {
+		return func(x []float64) { dense.Solve(factor, x) }, nil
+	}
+	s, ok := dense.NewSemidefinite(cov, d)
+	if !ok {
+		return nil, errors.New("the covariance of a predicted state is not positive semidefinite")
+	}
+	return s.Solve, nil
 }

@@ -17,6 +17,8 @@ import (
 // and Thoms 2008), and L Lᵀ becomes the covariance of the chain's states (Haario, Saksman and Tamminen 2001) at the end of each of
 // several windows, every one twice as long as the one before: states on the way from the start do not count for long. After
 // the burn-in both stand, so that the kept states are a chain with the right law. The next scan begins with them.
+//
+// Where the noise of the transition is confined to a subspace (ssm.Confined), so is ε: it is projected.
 type Walk struct {
 	SD float64 `yaml:"sd" words:"adapted=-1"` // in the units of the state
 }
@@ -41,6 +43,8 @@ func (Walk) Examples() []string { return []string{"{sd: 0.1}", "{sd: adapted}"} 
 
 func (Walk) moves() bool { return true }
 
+func (Walk) walks() bool { return true }
+
 func (w Walk) learns() bool { return w.SD == Adapted }
 
 func (w Walk) refine(c *chain, block int) {
@@ -53,9 +57,12 @@ func (w Walk) refine(c *chain, block int) {
 			c.y[i] += float64(w.SD * s.Normal())
 		}
 	}
+	if t, ok := c.tr.(ssm.Confined); ok {
+		t.Nearest(c.before, c.y)
+	}
 	logR, prior := math.Inf(-1), c.tr.LogDensity(c.before, c.y)
 	if prior > math.Inf(-1) {
-		logR = c.like.Try(c.y, b) + prior - c.logPrior()
+		logR = c.try(b) + prior - c.logPrior()
 	}
 	if c.accepts(s, logR, &c.refine) {
 		c.move()
@@ -125,11 +132,23 @@ func (w walkers) save() (tuning []float64) {
 	return tuning
 }
 
-// factorise sets L. Where the covariance is not positive definite, L is diagonal.
+// factorise sets L. A coordinate that stands still gets no steps. Where the covariance of the others is not positive definite, L is
+// diagonal.
 func (k *walker) factorise() {
 	n := len(k.mean)
 	k.factor = append(k.factor[:0], k.cov...)
-	if !dense.Cholesky(k.factor, n) {
+	for i := range n {
+		if k.cov[i*n+i] == 0 {
+			k.factor[i*n+i] = 1
+		}
+	}
+	if dense.Cholesky(k.factor, n) {
+		for i := range n {
+			if k.cov[i*n+i] == 0 {
+				k.factor[i*n+i] = 0
+			}
+		}
+	} else {
 		clear(k.factor)
 		for i := range n {
 			k.factor[i*n+i] = math.Sqrt(max(0, k.cov[i*n+i]))
@@ -175,11 +194,11 @@ func (k *walker) learn(x []float64, logR float64) {
 	}
 }
 
-// close ends a window: its covariance becomes the walk's, unless a coordinate has not moved at all.
+// close ends a window: its covariance becomes the walk's, unless a coordinate has not moved that did move before.
 func (k *walker) close() {
 	n, count, moved := len(k.mean), float64(k.seen), true
 	for i := range n {
-		moved = moved && k.m2[i*n+i] > 0
+		moved = moved && (k.m2[i*n+i] > 0 || k.cov[i*n+i] == 0)
 	}
 	if moved {
 		for i := range n {

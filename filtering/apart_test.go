@@ -50,7 +50,7 @@ func TestFiltersApart(t *testing.T) {
 		t.Errorf("%d scans apart, %d of few draws, R-hat %v; want 2, 1 and up to infinity", m.Apart, m.Few, m.RHat)
 	}
 	var kinds []string
-	for _, f := range m.Findings() {
+	for _, f := range m.Findings(filter.SMCMC{}) {
 		kinds = append(kinds, f.Kind)
 	}
 	if len(kinds) != 2 || kinds[0] != "few-draws" || kinds[1] != "filters-apart" {
@@ -84,7 +84,7 @@ func TestUnknownErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := m.Findings()
+		found := m.Findings(filter.Bootstrap{})
 		if m.Unknown != c.want || (len(found) == 1) != (c.want > 0) || c.want > 0 && found[0].Kind != "errors-unknown" {
 			t.Errorf("%s: %d scans with unknown errors, want %d; findings %+v", name, m.Unknown, c.want, found)
 		}

@@ -27,13 +27,14 @@ type Line struct {
 	Tracks    []Track `json:"tracks,omitempty"` // of a model that is a tracker
 	*Estimate         // of one that is not
 
-	ESS         *Number `json:"ess,omitempty"`       // of this scan's sampling: the smallest of a coordinate
-	RHat        *Number `json:"rhat,omitempty"`      // of the chains of several filters: the largest of a coordinate
-	Ancestors   int     `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come; of several filters the mean
-	Accept      *Accept `json:"accept,omitempty"`
-	Evaluated   int64   `json:"evaluated"`              // terms of the likelihood
-	Skipped     int64   `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
-	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
+	ESS         *Number  `json:"ess,omitempty"`       // of this scan's sampling: the smallest of a coordinate that does not stand still
+	Still       []string `json:"still,omitempty"`     // coordinates that have one value in all samples, because nothing moves them
+	RHat        *Number  `json:"rhat,omitempty"`      // of the chains of several filters: the largest of a coordinate
+	Ancestors   int      `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come; of several filters the mean
+	Accept      *Accept  `json:"accept,omitempty"`
+	Evaluated   int64    `json:"evaluated"`              // terms of the likelihood
+	Skipped     int64    `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
+	LogEvidence *Number  `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
 }
 
 // Track is one target.
@@ -51,9 +52,18 @@ type Estimate struct {
 	MCSE []Number   `json:"mcse,omitempty"` // Monte Carlo standard error of each coordinate's mean, with what earlier scans left in it
 }
 
-// errorUnknown reports whether the Monte Carlo error of a mean is unknown.
-func (e Estimate) errorUnknown() bool {
-	return slices.ContainsFunc(e.MCSE, func(v Number) bool { return math.IsNaN(float64(v)) })
+// errorsUnknown reports whether the Monte Carlo error of a mean is unknown, of a coordinate that does not stand still.
+func (s *Step) errorsUnknown(m ssm.Model) bool {
+	i := 0
+	for _, t := range s.All() {
+		for _, v := range t.MCSE {
+			if math.IsNaN(float64(v)) && (s.Still == nil || !slices.Contains(s.Still, coordinate(m, i))) {
+				return true
+			}
+			i++
+		}
+	}
+	return false
 }
 
 // Accept is the acceptance of each kind of decision; nil: there is no such decision.
@@ -146,9 +156,15 @@ func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info,
 	if evidence {
 		l.LogEvidence = known(info.LogEvidence)
 	}
-	if info.ESS != nil {
-		l.ESS = known(slices.Min(info.ESS))
+	least := math.NaN()
+	for i, ess := range info.ESS {
+		if math.IsNaN(ess) {
+			l.Still = append(l.Still, coordinate(m, i))
+		} else if !(least <= ess) {
+			least = ess
+		}
 	}
+	l.ESS = known(least)
 	most := math.NaN()
 	for _, r := range info.RHat { // a coordinate that is the same in all states has none
 		if !(r <= most) && !math.IsNaN(r) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/ssm"
@@ -24,6 +25,8 @@ type Metrics struct {
 	Unknown   int   `json:"mcse_unknown"`  // scans in which the Monte Carlo error of a mean is unknown
 	Apart     int   `json:"filters_apart"` // scans whose R-hat is above 3, although the samples are worth 50 draws
 
+	Still *Still `json:"still,omitempty"` // coordinates without spread
+
 	ESS       *Spread `json:"ess,omitempty"`  // the smallest of a coordinate, over scans
 	RHat      *Spread `json:"rhat,omitempty"` // the largest of a coordinate, over scans
 	Ancestors *Spread `json:"ancestors,omitempty"`
@@ -37,6 +40,29 @@ type Metrics struct {
 	Against     *Rival  `json:"against,omitempty"`
 
 	linear bool // the model takes what is there of partial measurements
+}
+
+// Still names coordinates that had one value in all samples of some scans, because nothing moves them. No ess counts them.
+type Still struct {
+	Coordinates []string `json:"coordinates"` // in the order in which they were seen
+	Scans       int      `json:"scans"`
+}
+
+// add counts a scan with such coordinates.
+func (s *Still) add(names []string) *Still {
+	if len(names) == 0 {
+		return s
+	}
+	if s == nil {
+		s = &Still{}
+	}
+	s.Scans++
+	for _, name := range names {
+		if !slices.Contains(s.Coordinates, name) {
+			s.Coordinates = append(s.Coordinates, name)
+		}
+	}
+	return s
 }
 
 // Spread describes numbers of several scans.
@@ -79,7 +105,7 @@ const fewDraws = 50
 // apart is the R-hat above which the chains of several filters are in different places. Filters that mix well have errors of their
 // own, which make R-hat larger than that of chains with one target: of a bimodal model up to 2.8 was seen, of others seldom more than
 // 1.1. Where a chain moves so slowly that its states are worth few draws, R-hat is large as well, and the number of draws says why.
-const apart = 3
+const apart = filter.Apart
 
 // Summarise sums up a run by its trace. leftOut is the number of scans that were left out, against the title of the other method.
 func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string) (*Metrics, error) {
@@ -100,9 +126,10 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		if s.Ancestors == 1 {
 			out.Lone++
 		}
-		if slices.ContainsFunc(s.All(), Track.errorUnknown) {
+		if s.errorsUnknown(m) {
 			out.Unknown++
 		}
+		out.Still = out.Still.add(s.Still)
 		few := s.ESS != nil && *s.ESS < fewDraws
 		if few {
 			out.Few++

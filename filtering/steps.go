@@ -53,6 +53,15 @@ func (s *Step) whole() (mean []Number) {
 	return mean
 }
 
+// coordinate names coordinate i of a model's state: vx of target 2.
+func coordinate(m ssm.Model, i int) string {
+	names, tracker := Names(m)
+	if tracker {
+		return fmt.Sprintf("%s of target %d", names[i%len(names)], i/len(names)+1)
+	}
+	return names[i]
+}
+
 // Names lists the coordinates of a target or, where the model is no tracker, of the state.
 func Names(m ssm.Model) (names []string, tracker bool) {
 	switch m := m.(type) {

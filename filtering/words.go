@@ -3,6 +3,7 @@ package filtering
 import (
 	"fmt"
 
+	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
@@ -22,16 +23,19 @@ func Words(l runs.TraceLine) (long, short string, err error) {
 	return long, short, nil
 }
 
-// Findings are diagnoses of a run.
-func (m *Metrics) Findings() (list []finding.Finding) {
+// Findings are diagnoses of a run by a method.
+func (m *Metrics) Findings(by filter.Method) (list []finding.Finding) {
 	if m.Few > 0 {
-		list = append(list, finding.Of(finding.FewDraws{Some: m.Few, Scans: m.Scans, Least: float64(m.ESS.Min), Enough: fewDraws}))
+		list = append(list, finding.Of(finding.FewDraws{Some: m.Few, Scans: m.Scans, Least: float64(m.ESS.Min), Enough: fewDraws, Sampler: by.Sampler()}))
 	}
 	if m.Lone > 0 {
-		list = append(list, finding.Of(finding.LoneAncestor{Some: m.Lone, Scans: m.Scans}))
+		list = append(list, finding.Of(finding.LoneAncestor{Some: m.Lone, Scans: m.Scans, Sampler: by.Sampler()}))
 	}
 	if m.Apart > 0 {
-		list = append(list, finding.Of(finding.FiltersApart{Some: m.Apart, Scans: m.Scans, Worst: float64(m.RHat.Max), Limit: apart}))
+		list = append(list, finding.Of(finding.FiltersApart{Some: m.Apart, Scans: m.Scans, Worst: float64(m.RHat.Max), Limit: apart, Sampler: by.Sampler()}))
+	}
+	if s := m.Still; s != nil {
+		list = append(list, finding.Of(finding.StillCoordinates{Coordinates: finding.FirstOf(s.Coordinates), In: s.Scans, Scans: m.Scans}))
 	}
 	if m.Unknown > 0 {
 		list = append(list, finding.Of(finding.ErrorsUnknown{Some: m.Unknown, Scans: m.Scans}))

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/filter"
@@ -144,7 +145,10 @@ func (s *FilteredScan) between(coordinate int) float64 {
 }
 
 // smallestESS is the effective sample size of the coordinate whose mean is known worst; NaN without a sample.
-func (s *FilteredScan) smallestESS() float64 { return numeral.Quantile(s.ESS, 0) }
+// A coordinate that stands still has none.
+func (s *FilteredScan) smallestESS() float64 {
+	return numeral.Quantile(slices.DeleteFunc(slices.Clone(s.ESS), math.IsNaN), 0)
+}
 
 func (s *FilteredScan) largestRHat() float64 { return numeral.Quantile(s.RHat, 1) }
 

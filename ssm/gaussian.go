@@ -7,23 +7,23 @@ import (
 	"github.com/starling-smc/starling/internal/dense"
 )
 
-// gaussian is the transition x ~ N(A·from, Q) of any dimension.
+// gaussian is the transition x ~ N(A·from, Q) of any dimension, where Q is positive definite.
 type gaussian struct {
 	a, q []float64 // d×d
 	l    []float64 // L Lᵀ = Q
 	most float64   // log density at the mode
 }
 
-// newGaussian returns an error if Q is not positive definite, or a number is not finite.
-func newGaussian(a, q []float64, d int) (*gaussian, error) {
-	l := append([]float64(nil), q...)
-	if !dense.Cholesky(l, d) {
-		return nil, errors.New("its covariance is not positive definite")
-	}
+// newGaussian returns the transition x ~ N(A·from, Q). The error says that Q has an eigenvalue below 0, or that a number is not finite.
+func newGaussian(a, q []float64, d int) (Transition, error) {
 	for _, v := range a {
 		if !isFinite(v) {
 			return nil, errors.New("a state would not stay finite")
 		}
+	}
+	l := append([]float64(nil), q...)
+	if !dense.Cholesky(l, d) || dense.Singular(l, d) {
+		return newSingular(a, q, d)
 	}
 	return &gaussian{a: a, q: q, l: l, most: -0.5 * (float64(float64(d)*log2Pi) + dense.LogDet(l, d))}, nil
 }

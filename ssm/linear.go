@@ -15,15 +15,17 @@ import (
 //	x_k = A x_{k−1} + N(0, Q),   z_k^i = H x_k + N(0, R),   i = 1 … M
 //
 // The state has d numbers and a measurement w; both may be 1. A, Q and R are square, H is w×d. A step of n intervals has the
-// transition A^n with the covariance Σ_{i<n} A^i Q A^iᵀ.
+// transition A^n with the covariance Σ_{i<n} A^i Q A^iᵀ. With Rates a step may have any length.
 type LinearGaussian struct {
-	Interval float64     `yaml:"interval"`   // seconds of one step of A and Q; default 1
-	A        [][]float64 `yaml:"a,required"` // rows of A
-	Q        [][]float64 `yaml:"q,required"` // positive definite
-	H        [][]float64 `yaml:"h,required"` // rows of H: a measurement has mean H x
-	R        [][]float64 `yaml:"r,required"` // positive definite
+	Interval float64     `yaml:"interval"`        // seconds of one step of A and Q, before the first scan, and between simulated scans; default 1
+	A        [][]float64 `yaml:"a,omitempty"`     // rows of A: the state after one interval has mean A x
+	Q        [][]float64 `yaml:"q,omitempty"`     // covariance of the noise of one interval: positive semidefinite, so that it may be singular
+	Rates    *Rates      `yaml:"rates,omitempty"` // in place of a and q: the same per second, which gives steps of any length
+	H        [][]float64 `yaml:"h,required"`      // rows of H: a measurement has mean H x
+	R        [][]float64 `yaml:"r,required"`      // positive definite
 	// Initial is the law of the state one interval before the first scan. Without it (nil), it is the stationary law N(0, P),
-	// P = A P Aᵀ + Q, which exists where all eigenvalues of A are smaller than 1 in absolute value.
+	// P = A P Aᵀ + Q, which exists where all eigenvalues of A are smaller than 1 in absolute value; of rates, where their real parts
+	// are below 0.
 	Initial *Initial `yaml:"start,omitempty"`
 	Returns int      `yaml:"returns"` // number of measurements of a simulated scan; default 1
 }
@@ -37,9 +39,22 @@ func (m *LinearGaussian) Defaults() {
 func (m LinearGaussian) Check(f *config.Faults) {
 	checkInterval(f, m.Interval)
 	checkReturns(f, m.Returns)
-	d, w := len(m.A), len(m.H)
-	good := checkMatrix(f, "a", m.A, d, d)
-	good = checkCovariance(f, "q", m.Q, d) && good
+	d, w := m.Dim(), len(m.H)
+	good, stepwise := true, m.A != nil || m.Q != nil
+	switch {
+	case !stepwise && m.Rates == nil:
+		f.Add("", "needs a and q, of one interval, or rates: {a: …, q: …}, which hold for steps of any length")
+		return
+	case stepwise && m.Rates != nil:
+		f.Conflict([]string{"a", "q", "rates"}, "want either a and q, of one interval, or rates")
+	}
+	if stepwise {
+		good = checkMatrix(f, "a", m.A, d, d)
+		good = checkNoise(f, "q", m.Q, d) && good
+	}
+	if m.Rates != nil {
+		good = m.Rates.check(f.In("rates"), d) && good
+	}
 	checkMatrix(f, "h", m.H, w, d)
 	checkCovariance(f, "r", m.R, w)
 	switch {
@@ -50,9 +65,19 @@ func (m LinearGaussian) Check(f *config.Faults) {
 		}
 		m.Initial.check(f.In("start"), names...)
 	case good:
-		_, ok := stationary(slices.Concat(m.A...), slices.Concat(m.Q...), d)
+		_, ok := m.stationary()
 		f.If(!ok, "start", "needs mean and sd: with this matrix a there is no stationary law to start from")
 	}
+}
+
+// checkNoise wants a symmetric, positive semidefinite d×d matrix. It reports whether m is one.
+func checkNoise(f *config.Faults, field string, m [][]float64, d int) bool {
+	if !checkSymmetric(f, field, m, d) {
+		return false
+	}
+	_, ok := dense.NewSemidefinite(slices.Concat(m...), d)
+	f.If(!ok, field, "want a positive semidefinite matrix: a covariance without an eigenvalue below 0")
+	return ok
 }
 
 // checkCovariance wants a symmetric, positive definite d×d matrix. It reports whether m is one.
@@ -70,7 +95,12 @@ func (m LinearGaussian) String() string {
 }
 
 // Dim implements Model.
-func (m LinearGaussian) Dim() int { return len(m.A) }
+func (m LinearGaussian) Dim() int {
+	if m.Rates != nil {
+		return len(m.Rates.A)
+	}
+	return len(m.A)
+}
 
 // Period implements Timed.
 func (m LinearGaussian) Period() float64 { return cmp.Or(m.Interval, 1) }
@@ -95,12 +125,25 @@ func (m LinearGaussian) StartMoments() (mean, cov []float64) {
 	if m.Initial != nil {
 		return m.Initial.moments()
 	}
-	d := m.Dim()
-	cov, ok := stationary(slices.Concat(m.A...), slices.Concat(m.Q...), d)
+	cov, ok := m.stationary()
 	if !ok {
 		panic("ssm: LinearGaussian without Initial and without a stationary law: call config.Check first")
 	}
-	return make([]float64, d), cov
+	return make([]float64, m.Dim()), cov
+}
+
+// stationary is the covariance of the stationary law; ok is false if there is none.
+func (m LinearGaussian) stationary() (p []float64, ok bool) {
+	a, q := m.moments(m.Period(), 1)
+	return stationary(a, q, m.Dim())
+}
+
+// moments returns A and Q of a step of dt seconds, which are n intervals; rates do not need n.
+func (m LinearGaussian) moments(dt float64, n uint64) (a, q []float64) {
+	if m.Rates != nil {
+		return m.Rates.over(dt, m.Dim())
+	}
+	return steps(slices.Concat(m.A...), slices.Concat(m.Q...), m.Dim(), n)
 }
 
 // Start implements Model.
@@ -109,12 +152,12 @@ func (m LinearGaussian) Start(s *Stream, x []float64) {
 		m.Initial.draw(s, x)
 		return
 	}
-	mean, cov := m.StartMoments()
-	dense.Cholesky(cov, len(x)) // P is at least Q, which is positive definite
-	noise := make([]float64, len(x))
-	s.Normals(noise)
-	copy(x, mean)
-	addFactor(x, cov, noise)
+	_, cov := m.StartMoments()
+	law, err := newGaussian(make([]float64, len(cov)), cov, len(x))
+	if err != nil {
+		panic("ssm: the stationary law of a LinearGaussian: " + err.Error())
+	}
+	law.Sample(s, make([]float64, len(x)), x)
 }
 
 // Observation implements Linear.
@@ -122,20 +165,22 @@ func (m LinearGaussian) Observation() (h, r []float64) {
 	return slices.Concat(m.H...), slices.Concat(m.R...)
 }
 
-// Transition implements Model: dt is a whole multiple of the interval, to a millionth of dt.
+// Transition implements Model: without rates, dt is a whole multiple of the interval, to a millionth of dt.
 func (m LinearGaussian) Transition(dt float64) (Transition, error) {
 	if err := config.Check(m); err != nil {
 		return nil, fmt.Errorf("linear Gaussian model: %w", err)
 	}
-	interval := m.Period()
-	n := math.Round(dt / interval)
-	if !(n >= 1 && n <= 1<<53) || !(math.Abs(dt-float64(n*interval)) <= 1e-6*dt) {
+	n := math.Round(dt / m.Period())
+	switch whole := n >= 1 && n <= 1<<53 && math.Abs(dt-float64(n*m.Period())) <= 1e-6*dt; {
+	case !(dt > 0) || !isFinite(dt):
+		return nil, fmt.Errorf("linear Gaussian model: a step of %.12g s: want a time above 0", dt)
+	case m.Rates == nil && !whole:
 		return nil, fmt.Errorf("linear Gaussian model: a step of %.12g s is no whole multiple of the model's interval, %.12g s: "+
-			"set interval to a time that divides all steps", dt, interval)
+			"give rates: {a: …, q: …}, per second, in place of a and q, and steps may have any length; "+
+			"or set interval to a time that divides all steps, and a and q to those of that interval", dt, m.Period())
 	}
-	d := m.Dim()
-	a, q := steps(slices.Concat(m.A...), slices.Concat(m.Q...), d, uint64(n))
-	t, err := newGaussian(a, q, d)
+	a, q := m.moments(dt, uint64(n))
+	t, err := newGaussian(a, q, m.Dim())
 	if err != nil {
 		return nil, fmt.Errorf("linear Gaussian model: a step of %.12g s: %w", dt, err)
 	}

@@ -1,7 +1,9 @@
 package ssm
 
 import (
+	"errors"
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -107,7 +109,7 @@ func TestLinearTimes(t *testing.T) {
 		}
 	}
 	_, err := m.Transition(0.25)
-	if want := "linear Gaussian model: a step of 0.25 s is no whole multiple of the model's interval, 0.1 s: set interval to a time that divides all steps"; err == nil || err.Error() != want {
+	if want := "linear Gaussian model: a step of 0.25 s is no whole multiple of the model's interval, 0.1 s: give rates: {a: …, q: …}, per second, in place of a and q, and steps may have any length; or set interval to a time that divides all steps, and a and q to those of that interval"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	m.A, m.Initial = [][]float64{{2}}, &Initial{[]float64{0}, []float64{1}}
@@ -243,6 +245,138 @@ func TestObserved(t *testing.T) {
 	}{{[][]float64{{1}}, 0}, {[][]float64{{0, 1}}, 1}, {[][]float64{{1, 1}}, -1}, {[][]float64{{2}}, -1}, {[][]float64{{1, 0}, {0, 1}}, -1}, {[][]float64{{0}}, -1}} {
 		if got := (LinearGaussian{H: c.h}).Observed(); got != c.want {
 			t.Errorf("H = %v: coordinate %d, want %d", c.h, got, c.want)
+		}
+	}
+}
+
+// TestDifference: far from all measurements the difference of two log-likelihoods keeps its digits. It is compared with its definition in
+// numbers of 2,000 bits, at states that differ by much and by little, for measurements up to 10¹⁴⁰ standard deviations away.
+func TestDifference(t *testing.T) {
+	radar := examples(1)[3].(RangeBearing)
+	for _, far := range []float64{3, 1e4, 1e8, 1e12, 1e20, 1e140} {
+		for _, m := range []LinearGaussian{scalar(1), examples(1)[1].(LinearGaussian)} {
+			w := len(m.H)
+			scan := Scan{Width: w}
+			for i := range 3 * w {
+				scan.Values = append(scan.Values, far*float64(1+i%2))
+			}
+			l, err := m.Bind(&scan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []float64{1, 1e-3, 1e-9} {
+				from, x := make([]float64, m.Dim()), make([]float64, m.Dim())
+				for i := range x {
+					from[i], x[i] = 0.25*float64(i+1), 0.25*float64(i+1)+step*float64(1+i)
+				}
+				want := wideDifference(m, &scan, x, from)
+				if got := l.(Relative).Difference(x, from); !golden.Near(got, want, 1e-11, 0) {
+					t.Errorf("measurements at %v, a step of %v: %v, want %v", far, step, got, want)
+				}
+				if back := l.(Relative).Difference(from, x); !golden.Near(back, -want, 1e-11, 0) {
+					t.Errorf("measurements at %v, a step of %v back: %v, want %v", far, step, back, -want)
+				}
+			}
+		}
+		// A range sees a target that is 3 m nearer by as much.
+		l, err := radar.Bind(&Scan{Width: 3, Values: []float64{0, far, 0.1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, further := []float64{30, 40, 0, 0}, []float64{33, 44, 0, 0}
+		want := wideSquare(far, 50, radar.SDRange)
+		want.Sub(want, wideSquare(far, 55, radar.SDRange))
+		half, _ := want.Mul(want, big.NewFloat(0.5)).Float64()
+		if got := l.(Relative).Difference(further, near); !golden.Near(got, half, 1e-11, 1e-9) {
+			t.Errorf("a range of %v: %v, want %v", far, got, half)
+		}
+	}
+	for _, m := range []Simulator{scalar(700), radar} { // where logarithms have their digits, they tell the same
+		x, _, l := first(t, m)
+		y := slices.Clone(x)
+		y[0] += 0.5
+		want := l.LogLik(y, nil) - l.LogLik(x, nil)
+		if got := l.(Relative).Difference(y, x); !golden.Near(got, want, 1e-4, 1e-3) {
+			t.Errorf("%T: %v, want %v", m, got, want)
+		}
+	}
+}
+
+// wide is a number of 2,000 bits.
+func wide(v float64) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(v) }
+
+// wideSquare is ((z − seen)/sd)².
+func wideSquare(z, seen, sd float64) *big.Float {
+	u := wide(z)
+	u.Quo(u.Sub(u, wide(seen)), wide(sd))
+	return u.Mul(u, u)
+}
+
+// wideDifference is the difference of log-likelihoods for a measurement of one or two numbers: by −uᵀ R⁻¹ u/2 of each.
+func wideDifference(m LinearGaussian, scan *Scan, x, from []float64) float64 {
+	sum := wide(0)
+	for i := range scan.Len() {
+		for _, s := range []struct {
+			x    []float64
+			sign float64
+		}{{x, -0.5}, {from, 0.5}} {
+			u := make([]*big.Float, scan.Width)
+			for c := range u {
+				u[c] = wide(scan.Row(i)[c])
+				for j, v := range s.x {
+					u[c].Sub(u[c], wide(0).Mul(wide(m.H[c][j]), wide(v)))
+				}
+			}
+			term := func(a, b *big.Float, weight *big.Float) *big.Float {
+				p := wide(0).Mul(a, b)
+				return p.Mul(p, weight)
+			}
+			var square, det *big.Float
+			if len(u) == 1 {
+				square, det = wide(0).Mul(u[0], u[0]), wide(m.R[0][0])
+			} else {
+				det = term(wide(m.R[0][0]), wide(m.R[1][1]), wide(1))
+				det.Sub(det, term(wide(m.R[0][1]), wide(m.R[1][0]), wide(1)))
+				square = term(u[0], u[0], wide(m.R[1][1]))
+				square.Add(square, term(u[1], u[1], wide(m.R[0][0])))
+				square.Sub(square, term(u[0], u[1], wide(2*m.R[0][1])))
+			}
+			sum.Add(sum, wide(0).Mul(wide(s.sign), square.Quo(square, det)))
+		}
+	}
+	v, _ := sum.Float64()
+	return v
+}
+
+// TestFarStates: a state that is far from all measurements has the log-likelihood of float64, and a measurement whose square is no number is
+// refused, with the place.
+func TestFarStates(t *testing.T) {
+	m := scalar(1)
+	l, err := m.Bind(&Scan{Width: 1, Values: []float64{1e8, 1e8 + 2, 1e8 - 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []float64{0, 3, 1e8 - 50, 1e8 + 1e4} {
+		want := 0.0
+		for _, z := range []float64{1e8, 1e8 + 2, 1e8 - 2} {
+			want -= (z-x)*(z-x)/4 + math.Log(4*math.Pi)/2
+		}
+		if got := l.LogLik([]float64{x}, nil); !golden.Near(got, want, 1e-15, 0) {
+			t.Errorf("at %v: %v, want %v", x, got, want)
+		}
+	}
+	var bad *MeasurementError
+	for _, c := range []struct {
+		model  Model
+		width  int
+		values []float64
+		want   string
+	}{
+		{m, 1, []float64{1, -1e200}, "measurement 2: [-1e+200] is too far from 0, by the noise r: want less than 1e+150 standard deviations"},
+		{examples(1)[3], 3, []float64{0, 5, 0, 0, 1e200, 0}, "measurement 2: range is 1e+200, want less than 1e+150 sd_range"},
+	} {
+		if _, err := c.model.Bind(&Scan{Width: c.width, Values: c.values}); !errors.As(err, &bad) || bad.Row != 1 || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
 }

@@ -284,7 +284,7 @@ func TestChecks(t *testing.T) {
 		"a: row 1, number of columns: want 1, have 2":                                           linear(func(m *LinearGaussian) { m.A = [][]float64{{1, 2}} }),
 		"a: row 1, column 1: want a finite number, have NaN":                                    linear(func(m *LinearGaussian) { m.A = [][]float64{{nan}} }),
 		"q: number of rows: want 1, have 2":                                                     linear(func(m *LinearGaussian) { m.Q = [][]float64{{1}, {2}} }),
-		"q: want a positive definite matrix: a covariance whose eigenvalues are above 0":        linear(func(m *LinearGaussian) { m.Q = [][]float64{{0}} }),
+		"q: want a positive semidefinite matrix: a covariance without an eigenvalue below 0":    linear(func(m *LinearGaussian) { m.Q = [][]float64{{-1}} }),
 		"h: row 1, number of columns: want 1, have 2":                                           linear(func(m *LinearGaussian) { m.H = [][]float64{{1, 2}} }),
 		"r: want a positive definite matrix: a covariance whose eigenvalues are above 0":        linear(func(m *LinearGaussian) { m.R = [][]float64{{-1}} }),
 		"r: row 1, column 1: want a finite number, have +Inf":                                   linear(func(m *LinearGaussian) { m.R = [][]float64{{math.Inf(1)}} }),

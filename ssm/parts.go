@@ -58,6 +58,26 @@ type partTerms struct {
 	y     []float64 // scratch
 }
 
+// Difference implements Relative, as that of linearTerms.
+func (t *partTerms) Difference(x, from []float64) float64 {
+	step, delta, sum := make([]float64, len(x)), make([]float64, len(t.y)), 0.0
+	for i, v := range x {
+		step[i] = v - from[i]
+	}
+	for i := range t.terms {
+		p := &t.terms[i]
+		d := delta[:len(p.z)]
+		dense.MulVec(d, p.h, step)
+		dense.Forward(p.l, d)
+		t.whiten(p, from)
+		for c, v := range d {
+			sum += float64(v * t.y[c])
+		}
+		sum -= float64(0.5 * square(d))
+	}
+	return sum
+}
+
 type partTerm struct {
 	h, l, z  []float64 // L Lᵀ = R
 	constant float64
@@ -85,11 +105,16 @@ func (t *partTerms) LogLik(x []float64, rows []int32) float64 {
 
 func (t *partTerms) term(i int, x []float64) float64 {
 	p := &t.terms[i]
+	return p.constant - float64(0.5*square(t.whiten(p, x)))
+}
+
+// whiten is L⁻¹(z − H x) of a term, which is scratch.
+func (t *partTerms) whiten(p *partTerm, x []float64) []float64 {
 	y := t.y[:len(p.z)]
 	dense.MulVec(y, p.h, x)
 	for c, v := range p.z {
 		y[c] = v - y[c]
 	}
 	dense.Forward(p.l, y)
-	return p.constant - float64(0.5*square(y))
+	return y
 }

@@ -116,6 +116,8 @@ func (m RangeBearing) Bind(scan *Scan) (Likelihood, error) {
 			return nil, refuse(i, "sensor is %.12g, want the index of a sensor, 0 to %d", z[0], last)
 		case z[1] <= 0:
 			return nil, refuse(i, "range is %.12g, want a number above 0", z[1])
+		case !(z[1] < largest*m.SDRange):
+			return nil, refuse(i, "range is %.12g, want less than %.0e sd_range", z[1], float64(largest))
 		case math.Abs(z[2]) > math.Pi+1e-6: // printed with seven digits, π may have become larger
 			return nil, refuse(i, "bearing is %.12g, want radians from −π to π", z[2])
 		}
@@ -147,6 +149,21 @@ func (t *rangeBearingTerms) LogLik(x []float64, rows []int32) float64 {
 		return math.Inf(-1)
 	}
 	return float64(float64(n)*t.constant) - float64(0.5*sum)
+}
+
+// Difference implements Relative: with r = (z − ρ)/sd, r₀² − r² = (ρ − ρ₀)/sd · (r₀ + r).
+func (t *rangeBearingTerms) Difference(x, from []float64) float64 {
+	sum := 0.0
+	for i := range t.Len() {
+		z := t.scan.Row(i)
+		sensor := t.model.Sensors[int(z[0])]
+		d, a := see(sensor, x)
+		d0, a0 := see(sensor, from)
+		r, r0 := (z[1]-d)/t.model.SDRange, (z[1]-d0)/t.model.SDRange
+		b, b0 := wrap(z[2]-a)/t.model.SDBearing, wrap(z[2]-a0)/t.model.SDBearing
+		sum += float64((d-d0)/t.model.SDRange*(r0+r)) + float64((b0-b)*(b0+b))
+	}
+	return 0.5 * sum
 }
 
 // squares is the sum of the squares of a measurement's two standardised differences.

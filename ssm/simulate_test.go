@@ -113,7 +113,7 @@ func TestSceneErrors(t *testing.T) {
 	bad := scalar(1)
 	bad.Q[0][0] = -1
 	scene := Scene{Model: bad}
-	if _, _, err := scene.Next(); err == nil || !strings.Contains(err.Error(), "positive definite") {
+	if _, _, err := scene.Next(); err == nil || !strings.Contains(err.Error(), "positive semidefinite") {
 		t.Error(err)
 	}
 	wild := scalar(1)

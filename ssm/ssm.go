@@ -145,6 +145,14 @@ type Gaussian interface {
 	Gaussian() (a, q []float64) // Dim × Dim, row-major; not to be changed
 }
 
+// Confined is a Transition whose noise moves the state within a subspace alone, as a Gaussian with a singular covariance does.
+type Confined interface {
+	Transition
+	// Nearest replaces x by a state near it that from leads to: its projection on the mean of x given from and the subspace. Differences
+	// of states change linearly, and by the same map for every from.
+	Nearest(from, x []float64)
+}
+
 // Linear is a Model that a Kalman filter solves exactly: its transitions are Gaussian, it starts at N(mean, cov), and its
 // measurements, each of length w, are independently z ~ N(H·x, R).
 type Linear interface {
@@ -162,6 +170,14 @@ type Incremental interface {
 	Try(x []float64, block Block) float64
 	// Keep makes the x of the last Try the state.
 	Keep()
+}
+
+// Relative is a Likelihood that knows the difference of two log-likelihoods better than the two of them: it subtracts before it
+// squares. Far from all measurements the two are so large that a float64 has no digits left for their difference.
+type Relative interface {
+	Likelihood
+	// Difference returns LogLik(x, nil) − LogLik(from, nil); from is a state that could have given the scan. NaN means −Inf.
+	Difference(x, from []float64) float64
 }
 
 // Counter is a Likelihood that counts its terms: those it evaluated, and those it could leave out because the result is the same
