@@ -59,13 +59,14 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags.StringVar(&f.scans, "scans", "", "read the scans from `FILE`, or from stdin if it is -")
 	flags.StringVar(&f.truth, "truth", "", "compare with the true states in `FILE`, as scans.truth in the config")
 	flags.StringVar(&f.bad, "bad", "", "`WHAT` happens to scans that cannot be used: stop or skip, as scans.bad in the config")
+	flags.StringVar(&f.last, "last", "", "keep only the lines of the last `TIME` of scans, as in 1h, or of the last bytes, as in 500MB; last in the config")
 	flags.StringVar(&f.against, "against", "", "run another `METHOD` beside, as against in the config: "+strings.Join(filter.Methods.Names(), ", "))
 	return cmd
 }
 
 type filterRun struct {
 	kept
-	scans, truth, bad, against string
+	scans, truth, bad, last, against string
 }
 
 func (f *filterRun) run(cmd *cobra.Command, args []string) error {
@@ -158,6 +159,9 @@ func (f *filterRun) spec(name string) (starling.Filtering, error) {
 	if f.bad != "" {
 		set = append(set, "scans.bad="+f.bad)
 	}
+	if f.last != "" {
+		set = append(set, "last="+config.Scalar(f.last))
+	}
 	if f.against != "" {
 		set = append(set, "against="+f.against)
 	}
@@ -166,7 +170,7 @@ func (f *filterRun) spec(name string) (starling.Filtering, error) {
 
 // flagged lists the flags that only filter has.
 func (f *filterRun) flagged() (all []flagged) {
-	for _, flag := range []flagged{{"--scans", f.scans, false}, {"--truth", f.truth, false}, {"--bad", f.bad, false}, {"--against", f.against, false}} {
+	for _, flag := range []flagged{{"--scans", f.scans, false}, {"--truth", f.truth, false}, {"--bad", f.bad, false}, {"--last", f.last, false}, {"--against", f.against, false}} {
 		flag.given = flag.value != ""
 		all = append(all, flag)
 	}

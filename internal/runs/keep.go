@@ -22,8 +22,8 @@ type keeper struct {
 	folder *Folder
 	every  time.Duration
 	now    func() time.Time
-	from   string // the checkpoint file that the run was resumed from; empty: the run began anew
-	begun  []byte // the trace up to that checkpoint; nil once the trace is open
+	from   string     // the checkpoint file that the run was resumed from; empty: the run began anew
+	begun  *beginning // the trace up to that checkpoint; nil: there is none, or the trace is open
 
 	turn           sync.Mutex // guards the fields below; not held while a part computes
 	trace          *os.File
@@ -35,21 +35,24 @@ type keeper struct {
 	rotate         bool        // the last written file is good: keep it until the next one is complete
 	changed        bool        // some part has made a step since the last checkpoint
 	failed         error       // the error of a write; no other write is tried after it
+
+	first   func(Lines) (int, error) // of the phase that is at work: the first step whose line is still needed; nil: all are
+	longest int64                    // bytes of the trace from which on it is made shorter
 }
 
 // begin begins a phase, or resumes it from its saved state.
-func (k *keeper) begin(name string, parts int) (*savedPhase, error) {
+func (k *keeper) begin(p *Phase) (*savedPhase, error) {
 	if k == nil {
-		return (&checkpoint{}).phase(name, parts)
+		return (&checkpoint{}).phase(p.Name, len(p.Parts))
 	}
 	k.turn.Lock()
 	defer k.turn.Unlock()
-	p, err := k.state.phase(name, parts)
+	saved, err := k.state.phase(p.Name, len(p.Parts))
 	if err != nil {
 		return nil, err
 	}
-	k.phase, k.running, k.asked = p, make([]bool, parts), make([]bool, parts)
-	return p, nil
+	k.phase, k.running, k.asked, k.first = saved, make([]bool, len(p.Parts)), make([]bool, len(p.Parts)), p.First
+	return saved, nil
 }
 
 // step is called after each step of part i. save asks for a checkpoint without waiting for the interval.
@@ -73,7 +76,10 @@ func (k *keeper) step(i int, part Part, save bool) error {
 	}
 	complete := !slices.Contains(k.asked, true) || now.Sub(k.round) >= k.every
 	if save || !k.round.IsZero() && complete {
-		return k.write(sum{})
+		if err := k.write(sum{}); err != nil {
+			return err
+		}
+		return k.shorten(false)
 	}
 	return nil
 }
@@ -134,7 +140,7 @@ func (k *keeper) write(sorted sum) error {
 
 // end saves the parts after a phase: in their final states or, if stopped is not nil, where they were stopped. made is the
 // number of steps of each part that are in the trace. A part that has made more steps keeps its last packed state. trace is
-// the whole trace; if the phase was not stopped, it is sorted.
+// the whole trace, in memory unless the phase is open; if the phase was not stopped, it is sorted.
 func (k *keeper) end(stopped error, parts []Part, made []int, trace []TraceLine) error {
 	if k == nil || k.failed != nil {
 		return stopped
@@ -153,7 +159,13 @@ func (k *keeper) end(stopped error, parts []Part, made []int, trace []TraceLine)
 		return errors.Join(stopped, k.write(sum{}))
 	}
 	var sorted sum
-	if k.phase.traced {
+	switch {
+	case k.phase.traced && k.folder.kind.Streams:
+		if err := k.shorten(true); err != nil {
+			return err
+		}
+		sorted = k.traced.sum()
+	case k.phase.traced:
 		whole := newSumming()
 		if err := writeTrace(whole, trace); err != nil {
 			return err

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/starling-smc/starling/internal/ckpt"
-	"github.com/starling-smc/starling/internal/regular"
 )
 
 // SaveEvery is the interval between checkpoints where none is given.
@@ -104,16 +101,7 @@ func (k *keeper) open(r *Run) error {
 	if err := ckpt.WriteFile(f.path(configFile), r.config); err != nil {
 		return err
 	}
-	k.traced = newSumming()
-	if err := ckpt.Replace(f.path(traceFile), "", func(w io.Writer) error {
-		_, err := io.MultiWriter(w, k.traced).Write(k.begun)
-		return err
-	}); err != nil {
-		return err
-	}
-	k.begun = nil
-	var err error
-	if k.trace, err = regular.Create(f.path(traceFile), os.O_APPEND|os.O_WRONLY); err != nil {
+	if err := k.openTrace(); err != nil {
 		return err
 	}
 	k.saved = k.now()
@@ -125,19 +113,23 @@ func (r *Run) identity() identity {
 	return identity{kind: m.Kind, release: m.Version, revision: m.Revision, config: r.config, data: m.Data, init: m.Init}
 }
 
-// Trace returns the lines so far. Once their phase has ended, they are sorted by part and then by step.
+// Trace returns the lines so far; none of an open phase. Once their phase has ended, they are sorted by part and then by step.
 func (r *Run) Trace() []TraceLine { return r.trace }
 
 // append adds a line of a phase to the trace.
-func (r *Run) append(phase string, l TraceLine) error {
-	if r.traced != "" && r.traced != phase {
-		return fmt.Errorf("phases %q and %q of a run both leave lines in the trace", r.traced, phase)
+func (r *Run) append(p *Phase, l TraceLine) error {
+	if r.traced != "" && r.traced != p.Name {
+		return fmt.Errorf("phases %q and %q of a run both leave lines in the trace", r.traced, p.Name)
 	}
-	r.traced = phase
+	if r.traced = p.Name; r.folder != nil && r.folder.kind.Streams != p.Open {
+		return fmt.Errorf("phase %q: open: %v, and the kind of its run streams: %v", p.Name, p.Open, r.folder.kind.Streams)
+	}
 	if err := r.keep.line(l); err != nil {
 		return err
 	}
-	r.trace = append(r.trace, l)
+	if !p.Open {
+		r.trace = append(r.trace, l)
+	}
 	return nil
 }
 
@@ -172,7 +164,11 @@ func (r *Run) Finish(files []File) error {
 	}
 	err := r.keep.close()
 	if err == nil {
-		err = r.folder.Write(r.config, r.trace, files, &r.Manifest)
+		if r.folder.kind.Streams {
+			err = r.folder.write(r.config, files, map[string]sum{traceFile: r.keep.traced.sum()}, &r.Manifest)
+		} else {
+			err = r.folder.Write(r.config, r.trace, files, &r.Manifest)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("the run is done but could not be written: %w", remedied(err))
