@@ -38,6 +38,7 @@ type keeper struct {
 
 	first   func(Lines) (int, error) // of the phase that is at work: the first step whose line is still needed; nil: all are
 	longest int64                    // bytes of the trace from which on it is made shorter
+	least   int64                    // below so many bytes it is not
 }
 
 // begin begins a phase, or resumes it from its saved state.

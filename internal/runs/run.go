@@ -68,7 +68,7 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 		return nil, fmt.Errorf("folder %s is not taken, or was closed", folder.Dir)
 	}
 	r.Manifest.Kind = folder.kind.Name
-	k := &keeper{folder: folder, every: o.Every, now: r.clock.time}
+	k := &keeper{folder: folder, every: o.Every, now: r.clock.time, least: leastShortened}
 	k.state.identity = r.identity()
 	if k.every == 0 {
 		k.every = SaveEvery

@@ -76,7 +76,7 @@ func (k *keeper) shorten(now bool) error {
 		k.failed = saving(err)
 		return k.failed
 	}
-	k.longest = max(2*k.traced.bytes, leastShortened)
+	k.longest = max(2*k.traced.bytes, k.least)
 	return nil
 }
 
