@@ -108,7 +108,7 @@ func (s Filtering) Check(f *config.Faults) {
 	f.If(s.Scans.Hold > 0 && s.Method != nil && !s.Method.Samples(), "scans.hold", "measurements are predicted by samples, and the method has none: "+
 		"take smcmc, bootstrap or auxiliary, or leave hold out")
 	if s.Keep != "" && s.Last != "" {
-		f.Conflict([]string{"last", "keep"}, "last is for streams without an end, and keep: %s keeps all scans in memory: leave one of them out", s.Keep)
+		f.Conflict([]string{"last", "keep"}, "keeps the lines of the last scans alone, and keep: %s the particles of all scans, in memory: leave one of the two out", s.Keep)
 	}
 	if s.Keep == Samples && s.Method != nil && !s.Method.Samples() {
 		f.Conflict([]string{"keep", "method"}, "%s has no samples to keep", s.Method.Title())
