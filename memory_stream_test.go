@@ -2,9 +2,12 @@ package starling
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/starling-smc/starling/filtering"
 )
@@ -32,30 +35,50 @@ func (s *sender) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestStreamsDoNotGrow: the memory that a filter holds after 100,000 scans is that after 20,000, within 10 bytes a scan. A trace in memory
-// has 400 and more.
+// TestStreamsDoNotGrow: the memory that a filter holds after 100,000 scans is that after 20,000, within 10 bytes a scan, without a folder; with
+// one, which keeps 1,000 scans, so it is after fewer, and the lines on the disk do not grow. A trace in memory has 400 bytes a scan and more.
 func TestStreamsDoNotGrow(t *testing.T) {
-	const early, late, bound = 20_000, 100_000, 10
-	s := filteringOf(t, "model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]]}}\nmethod: kalman\n")
-	held := map[int]uint64{}
-	r, err := Filter(t.Context(), s, FilterOptions{Stream: &sender{of: late}, Line: func(l *filtering.Line) error {
-		if l.K == early || l.K == late {
-			runtime.GC()
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			held[l.K] = m.HeapAlloc
+	const bound = 10
+	for name, c := range map[string]struct {
+		scans int
+		sets  []string
+		dir   string
+	}{"alone": {scans: 100_000}, "kept": {20_000, []string{"last=1000s"}, filepath.Join(t.TempDir(), "run")}} {
+		o := FilterOptions{Stream: &sender{of: c.scans}, Options: Options{Every: 10 * time.Millisecond}}
+		if c.dir != "" {
+			var err error
+			if o.Folder, err = TakeFolder(c.dir, FilterRuns); err != nil {
+				t.Fatal(err)
+			}
 		}
-		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Metrics.Scans != late || held[early] == 0 {
-		t.Fatalf("%d scans, %d bytes", r.Metrics.Scans, held[early])
-	}
-	if grown := float64(held[late]) - float64(held[early]); !(grown <= bound*(late-early)) {
-		t.Errorf("%.0f bytes more after %d scans than after %d: %.1f a scan", grown, late, early, grown/(late-early))
-	} else {
-		t.Logf("%.2f bytes a scan", grown/(late-early))
+		held, most := map[int]uint64{}, int64(0)
+		o.Line = func(l *filtering.Line) error {
+			if l.K == c.scans/5 || l.K == c.scans {
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				held[l.K] = m.HeapAlloc
+			}
+			if info, err := os.Stat(filepath.Join(c.dir, "trace.jsonl")); err == nil && c.dir != "" {
+				most = max(most, info.Size())
+			}
+			return nil
+		}
+		r, err := Filter(t.Context(), filteringOf(t, "model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]]}}\nmethod: kalman\n", c.sets...), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.dir != "" {
+			o.Folder.Close()
+		}
+		if want := min(c.scans, 1000); r.Metrics.Scans+r.Metrics.Earlier != c.scans || c.dir != "" && r.Metrics.Scans != want || held[c.scans/5] == 0 {
+			t.Fatalf("%s: %d scans after %d", name, r.Metrics.Scans, r.Metrics.Earlier)
+		}
+		if grown := float64(held[c.scans]) - float64(held[c.scans/5]); !(grown <= bound*float64(c.scans-c.scans/5)) {
+			t.Errorf("%s: %.0f bytes more after %d scans than after %d", name, grown, c.scans, c.scans/5)
+		}
+		if most > 3<<20 { // of 20,000 scans they have 6 MB
+			t.Errorf("%s: the trace has had %d bytes", name, most)
+		}
 	}
 }

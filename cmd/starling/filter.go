@@ -36,6 +36,9 @@ lines (tracks.jsonl), a table (tracks.csv), scores (metrics.json) and a page (re
 and when it is interrupted; --resume continues it, and all files end with the same bytes. A file is read again from its beginning. A
 sender on stdin replays scans from any time up to the last one that was filtered.
 
+A run takes the same memory for any number of scans. Of a stream without an end --last keeps the lines of the last scans alone, by their
+time (1h, 7d) or by size (500MB), so that the disk does not fill up; scores and page are of these scans.
+
 Exit status: 0 done, 1 the run failed or nobody reads stdout any more, 2 wrong use or config, 3 bad scans, 130 interrupted.
 
 Parts that a config can name, each by its key:
@@ -46,7 +49,8 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 		Example: `  starling filter clutter3
   starling filter clutter3 --against bootstrap --set scans.simulate=50
   starling filter mine.yaml --scans scans.csv --truth truth.csv --out runs/mine
-  radar | starling filter mine.yaml --scans - > tracks.jsonl`,
+  radar | starling filter mine.yaml --scans - > tracks.jsonl
+  radar | starling filter mine.yaml --scans - --out runs/mine --last 1h`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return starling.PresetsFor("filter"), cobra.ShellCompDirectiveDefault

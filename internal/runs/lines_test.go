@@ -246,4 +246,20 @@ func TestDamagedStream(t *testing.T) {
 	if !errors.As(failed, new(*DamagedError)) {
 		t.Errorf("a trace that was changed after it was opened: %v", failed)
 	}
+	for text, fails := range map[string]bool{
+		`{"island":0,"k":3,"progress":0,"seconds":0}` + "\n" + `{"island":0,"k":4,"progress":0,"seconds":0}`: false,
+		`{"island":0,"k":3,"progress":0,"seconds":0}` + "\n" + `{"island":0,"k":5,"progress":0,"seconds":0}`: true,
+		`{"island":0,"k":3,"progress":0,"seconds":0}` + "\n" + `{"island":0,"k":3,"progress":0,"seconds":0}`: true,
+		`{"island":1,"k":3,"progress":0,"seconds":0}`:                                                        true,
+		`{"island":0,"k":0,"progress":0,"seconds":0}`:                                                        true,
+		`{"island":0,"k":1,"progress":0,"seconds":0}{}`:                                                      true,
+	} {
+		failed = nil
+		for _, err := range linesOf(strings.NewReader(text)) {
+			failed = err
+		}
+		if (failed != nil) != fails {
+			t.Errorf("%s: %v", text, failed)
+		}
+	}
 }
