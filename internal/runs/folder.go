@@ -266,21 +266,22 @@ type File struct {
 // Write writes a finished run into the folder, of a kind that does not stream. Each file replaces an existing one atomically. The manifest
 // comes last: its status says that the run is done, and it holds the checksums of the other files.
 func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manifest) error {
-	return f.write(config, append(slices.Clip(files), File{traceFile, func(w io.Writer) error { return writeTrace(w, trace) }}), nil, m)
+	return f.write(config, files, []File{{traceFile, func(w io.Writer) error { return writeTrace(w, trace) }}}, nil, m)
 }
 
-// write is Write of the files of the result and the trace. there are the sums of files that are in the folder already.
-func (f *Folder) write(config []byte, files []File, there map[string]sum, m *Manifest) error {
+// write is Write, where the trace is to be written, or is there already, with a sum.
+func (f *Folder) write(config []byte, files, trace []File, there map[string]sum, m *Manifest) error {
 	all := []File{{configFile, func(w io.Writer) error {
 		_, err := w.Write(config)
 		return err
 	}}}
 	for _, file := range files {
-		if !slices.Contains(f.kind.Files, file.Name) && file.Name != traceFile && (f.kind.IsCut == nil || !f.kind.IsCut(file.Name)) {
+		if !slices.Contains(f.kind.Files, file.Name) && (f.kind.IsCut == nil || !f.kind.IsCut(file.Name)) {
 			return fmt.Errorf("a run of kind %s has no file %s", f.kind.Name, file.Name)
 		}
 		all = append(all, file)
 	}
+	all = append(all, trace...)
 	m.Kind, m.Status, m.Files = f.kind.Name, Done, map[string]string{}
 	for name, sum := range there {
 		m.Files[name] = sum.hex()

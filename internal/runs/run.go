@@ -165,7 +165,7 @@ func (r *Run) Finish(files []File) error {
 	err := r.keep.close()
 	if err == nil {
 		if r.folder.kind.Streams {
-			err = r.folder.write(r.config, files, map[string]sum{traceFile: r.keep.traced.sum()}, &r.Manifest)
+			err = r.folder.write(r.config, files, nil, map[string]sum{traceFile: r.keep.traced.sum()}, &r.Manifest)
 		} else {
 			err = r.folder.Write(r.config, r.trace, files, &r.Manifest)
 		}
