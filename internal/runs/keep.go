@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // keeper saves a run in its folder while it goes on. A nil keeper saves nothing.
@@ -42,18 +43,18 @@ type keeper struct {
 }
 
 // begin begins a phase, or resumes it from its saved state.
-func (k *keeper) begin(p *Phase) (*savedPhase, error) {
+func (k *keeper) begin(name string, parts int, first func(Lines) (int, error)) (*savedPhase, error) {
 	if k == nil {
-		return (&checkpoint{}).phase(p.Name, len(p.Parts))
+		return (&checkpoint{}).phase(name, parts)
 	}
 	k.turn.Lock()
 	defer k.turn.Unlock()
-	saved, err := k.state.phase(p.Name, len(p.Parts))
+	p, err := k.state.phase(name, parts)
 	if err != nil {
 		return nil, err
 	}
-	k.phase, k.running, k.asked, k.first = saved, make([]bool, len(p.Parts)), make([]bool, len(p.Parts)), p.First
-	return saved, nil
+	k.phase, k.running, k.asked, k.first = p, make([]bool, parts), make([]bool, parts), first
+	return p, nil
 }
 
 // step is called after each step of part i. save asks for a checkpoint without waiting for the interval.
@@ -193,6 +194,81 @@ func (k *keeper) line(l TraceLine) error {
 		}
 	}
 	return k.failed
+}
+
+// lines reads the trace so far, which must be as this process wrote it.
+func (k *keeper) lines(yield func(TraceLine, error) bool) {
+	path := k.folder.path(traceFile)
+	file, err := regular.Open(path)
+	if err != nil {
+		yield(TraceLine{}, err)
+		return
+	}
+	defer file.Close()
+	read := newSumming()
+	for l, err := range linesOf(io.TeeReader(file, read)) {
+		if err != nil {
+			yield(TraceLine{}, fmt.Errorf("%s: %w", path, err))
+			return
+		}
+		if !yield(l, nil) {
+			return
+		}
+	}
+	if read.sum() != k.traced.sum() {
+		yield(TraceLine{}, &DamagedError{fmt.Errorf("%s: another process has written to it; begin anew in another folder", path)})
+	}
+}
+
+// leastShortened is the size below which a trace is not made shorter.
+const leastShortened = 1 << 20
+
+// shorten removes the lines that are not needed, when the trace has become twice as long as it was after the last time, so that the work
+// is in proportion to the lines. The trace is replaced by a shorter one whole. Two checkpoints are written before that, which go on from the
+// longer one as well as from the shorter: whatever moment the process is killed at, the run goes on from both.
+func (k *keeper) shorten(now bool) error {
+	if k.first == nil || !now && k.traced.bytes < k.longest {
+		return nil
+	}
+	from, err := k.first(k.lines)
+	if err == nil {
+		err = k.cutBefore(from)
+	}
+	if err != nil {
+		k.failed = saving(err)
+		return k.failed
+	}
+	k.longest = max(2*k.traced.bytes, k.least)
+	return nil
+}
+
+// cutBefore removes the lines of the steps before one.
+func (k *keeper) cutBefore(step int) error {
+	path, rest := k.folder.path(traceFile), newSumming()
+	at, err := lineAt(path, step)
+	if err != nil || at == 0 {
+		return err
+	}
+	err = ckpt.Replace(path, "", func(w io.Writer) error {
+		if err := copyOf(io.MultiWriter(w, rest), path, at, k.traced.bytes); err != nil {
+			return err
+		}
+		return errors.Join(k.write(rest.sum()), k.write(rest.sum()), k.close()) // closed: a system may not replace a file that is open
+	})
+	if err != nil {
+		return err
+	}
+	k.traced = rest
+	return k.reopen()
+}
+
+// reopen opens the trace's file to write on.
+func (k *keeper) reopen() (err error) {
+	if err := k.close(); err != nil {
+		return err
+	}
+	k.trace, err = regular.Create(k.folder.path(traceFile), os.O_APPEND|os.O_WRONLY)
+	return err
 }
 
 // close closes the trace. Closing it again does nothing.

@@ -109,7 +109,7 @@ type work struct {
 
 // restore brings back the parts that were saved.
 func (w *work) restore() error {
-	saved, err := w.run.keep.begin(&w.Phase)
+	saved, err := w.run.keep.begin(w.Name, len(w.Parts), w.First)
 	if err != nil {
 		return w.refused(err)
 	}

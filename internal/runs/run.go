@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // SaveEvery is the interval between checkpoints where none is given.
@@ -108,6 +111,30 @@ func (k *keeper) open(r *Run) error {
 	return nil
 }
 
+// openTrace opens the trace's file: an empty one, or the one that the run goes on with, cut back to the checkpoint. A file that has another
+// name as well, such as a copy by links, is left to that name.
+func (k *keeper) openTrace() (err error) {
+	path := k.folder.path(traceFile)
+	if k.begun == nil {
+		k.traced = newSumming()
+		if err := ckpt.WriteFile(path, nil); err != nil {
+			return err
+		}
+		return k.reopen()
+	}
+	k.traced = k.begun.summing
+	k.begun = nil
+	if err := k.reopen(); err == nil {
+		return os.Truncate(path, k.traced.bytes)
+	} else if !errors.Is(err, regular.ErrIrregular) {
+		return err
+	}
+	if err := ckpt.Replace(path, "", func(w io.Writer) error { return copyOf(w, path, 0, k.traced.bytes) }); err != nil {
+		return err
+	}
+	return k.reopen()
+}
+
 func (r *Run) identity() identity {
 	m := &r.Manifest
 	return identity{kind: m.Kind, release: m.Version, revision: m.Revision, config: r.config, data: m.Data, init: m.Init}
@@ -115,6 +142,16 @@ func (r *Run) identity() identity {
 
 // Trace returns the lines so far; none of an open phase. Once their phase has ended, they are sorted by part and then by step.
 func (r *Run) Trace() []TraceLine { return r.trace }
+
+// Lines reads the trace of an open phase that has ended. A run without a folder has no lines: its Watch has seen them.
+func (r *Run) Lines() Lines {
+	return func(yield func(TraceLine, error) bool) {
+		if r.keep == nil {
+			return
+		}
+		r.keep.lines(yield)
+	}
+}
 
 // append adds a line of a phase to the trace.
 func (r *Run) append(p *Phase, l TraceLine) error {
