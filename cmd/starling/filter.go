@@ -217,6 +217,9 @@ func filterTable(r *starling.Filtered) string {
 		fmt.Fprintf(&text, "R-hat of the filters' chains: median %s, largest %s\n", fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
 	}
 	fmt.Fprintf(&text, "%s, %s, %s missing\n", numeral.Several(m.Scans, "scan"), numeral.Several(m.Returns, "measurement"), numeral.Count(m.Missing))
+	if m.Earlier > 0 {
+		fmt.Fprintf(&text, "all of this is of the last %s; %s before them are no longer kept\n", r.Spec.Last, numeral.Several(m.Earlier, "scan"))
+	}
 	return text.String()
 }
 
