@@ -374,9 +374,9 @@ type FilterRun struct {
 // ends them. That a file was changed is known after its last line.
 func (r *FilterRun) Steps() iter.Seq2[*filtering.Step, error] {
 	return func(yield func(*filtering.Step, error) bool) {
-		next := 1
+		begun := false
 		for s, err := range filtering.Steps(r.record.Lines()) {
-			if k := s.Line.K; err == nil && k != next && (next > 1 || r.Spec.Last == "") {
+			if k := s.Line.K; err == nil && !begun && k > 1 && r.Spec.Last == "" {
 				err = fmt.Errorf("the first line is that of k %d: lines are missing", k)
 			}
 			if err != nil && !errors.As(err, new(*runs.DamagedError)) {
@@ -385,7 +385,7 @@ func (r *FilterRun) Steps() iter.Seq2[*filtering.Step, error] {
 			if !yield(s, damage(err)) || err != nil {
 				return
 			}
-			next = s.Line.K + 1
+			begun = true
 		}
 	}
 }

@@ -1,15 +1,22 @@
 package starling
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-smc/starling/filtering"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // sender sends so many scans of one number, without holding their text.
@@ -79,6 +86,33 @@ func TestStreamsDoNotGrow(t *testing.T) {
 		}
 		if most > 3<<20 { // of 20,000 scans they have 6 MB
 			t.Errorf("%s: the trace has had %d bytes", name, most)
+		}
+	}
+}
+
+// TestFirstLinesAreMissing: a run may lack its first lines only if its config says so.
+func TestFirstLinesAreMissing(t *testing.T) {
+	for _, last := range []string{"", "12s"} {
+		dir := filepath.Join(t.TempDir(), "run")
+		if _, err := filterIn(t.Context(), dir, filteringOf(t, filterings["time"], "last="+cmp.Or(last, "null")), FilterOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		trace := read(t, dir, "trace.jsonl")
+		cut := trace[bytes.IndexByte(trace, '\n')+1:]
+		save(t, filepath.Join(dir, "trace.jsonl"), cut)
+		manifest := read(t, dir, "manifest.json")
+		manifest = bytes.Replace(manifest, fmt.Appendf(nil, "%x", sha256.Sum256(trace)), fmt.Appendf(nil, "%x", sha256.Sum256(cut)), 1)
+		save(t, filepath.Join(dir, "manifest.json"), testkit.Seal(manifest))
+		run, err := OpenFilterRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scans := 0
+		for _, failed := range run.Steps() {
+			scans, err = scans+1, errors.Join(err, failed)
+		}
+		if missing := err != nil && strings.Contains(err.Error(), "the first line is that of k 2: lines are missing"); missing != (last == "") || !missing && (err != nil || scans != 11) {
+			t.Errorf("last %q: %d scans, %v", last, scans, err)
 		}
 	}
 }
