@@ -234,7 +234,10 @@ func (k *keeper) shorten(now bool) error {
 	if err == nil {
 		err = k.cutBefore(from)
 	}
-	if err != nil {
+	switch {
+	case k.failed != nil: // a checkpoint could not be written
+		return k.failed
+	case err != nil:
 		k.failed = saving(err)
 		return k.failed
 	}
