@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -36,7 +37,7 @@ const (
 
 // FilterRuns is the kind of run that Filter makes.
 var FilterRuns = Kind{
-	Name: "filter", Files: []string{linesFile, tracksFile, particlesFile, returnsFile, metricsFile, reportFile}, Differ: config.Diff,
+	Name: "filter", Files: []string{linesFile, tracksFile, particlesFile, returnsFile, metricsFile, reportFile}, Streams: true, Differ: config.Diff,
 }
 
 // Filtering is the contents of a config of a filter, as [spec.Filtering] describes it.
@@ -70,12 +71,11 @@ type FilterOptions struct {
 	Line func(*filtering.Line) error
 }
 
-// Filtered is the result of a filter's run.
+// Filtered is the result of a filter's run. Its lines are in the run's folder (FilterRun.Steps), or were told to FilterOptions.Line.
 type Filtered struct {
 	Spec     Filtering
 	State    *filter.State // after the last scan; nil if the run was read back
 	Metrics  *filtering.Metrics
-	Trace    []runs.TraceLine
 	Findings []Finding
 	Manifest Manifest
 }
@@ -107,6 +107,7 @@ type filtered struct {
 	Filtered
 	options FilterOptions
 	pass    *filtering.Pass
+	summary *filtering.Summary // of a run without a folder, whose lines are kept nowhere; nil: they are read from the folder
 	run     *runs.Run
 	files   []io.Closer
 	scans   *counted // the file of scans; nil: there is none
@@ -162,6 +163,9 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 			return s.Fault("scans."+own.field, "and a stream of scans: want one of them")
 		}
 	}
+	if s.Last != "" && f.options.Folder == nil {
+		return s.Fault("last", "keeps the lines of the last scans in a folder, and the run has none: give the command --out FOLDER, or leave last out")
+	}
 	if err := f.checkMemory(); err != nil {
 		return err
 	}
@@ -170,6 +174,10 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 		Model: s.Model, Method: s.Method, Against: s.Against, Job: filter.Job{Model: s.Model, Seed: s.Seed, Pool: threads},
 		Open: func(origin string) (scans.Source, error) { return f.open(ctx, origin) }, Replayed: f.options.Stream != nil, Skip: s.Scans.Bad == scans.Skip, Hold: s.Scans.Hold,
 		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{Text: text}) },
+	}
+	if f.options.Folder == nil {
+		f.summary = filtering.NewSummary(s.Model, f.rival())
+		f.pass.Fold = f.summary.Add
 	}
 	if err := f.pass.Begin(ctx); err != nil {
 		return s.Fault("method", "%v", err)
@@ -244,33 +252,50 @@ func (f *filtered) work(ctx context.Context) error {
 		}
 	}()
 	f.tell(&Progress{method.Status{Phase: "scans"}})
-	err := f.run.Phase(ctx, pool.New(1), runs.Phase{Name: "scans", Parts: []runs.Part{f.pass}, Open: true, Watch: f.watch})
-	if err != nil {
+	phase := runs.Phase{Name: "scans", Parts: []runs.Part{f.pass}, Open: true, Watch: f.watch}
+	if f.Spec.Last != "" {
+		phase.First = f.Spec.Last.First
+	}
+	if err := f.run.Phase(ctx, pool.New(1), phase); err != nil {
 		return scanError(err)
 	}
 	f.tell(&Progress{method.Status{Phase: "scans", Share: 1, Ended: true, Long: numeral.Several(f.pass.K(), "scan")}})
-	f.State, f.Trace = f.pass.State(), f.run.Trace()
-	rival := ""
-	if f.Spec.Against != nil {
-		rival = f.Spec.Against.Title()
-	}
-	if f.Metrics, err = filtering.Summarise(f.Spec.Model, f.Trace, f.pass.LeftOut(), rival); err != nil {
+	f.State = f.pass.State()
+	if err := f.summarise(); err != nil {
 		return err
 	}
 	f.Findings = append(f.Spec.Method.Findings(), f.Metrics.Findings(f.Spec.Method)...)
-	doubts, err := filtering.Doubts(f.Spec.Model, f.Trace, f.Spec.Scans.TimeUnit != "")
-	if err != nil {
-		return err
-	}
-	if f.Findings = append(f.Findings, doubts...); f.Metrics.Errors == nil {
+	if f.Findings = append(f.Findings, f.Metrics.Doubts(f.Spec.Scans.TimeUnit != "")...); f.Metrics.Errors == nil {
 		f.Findings = append(f.Findings, f.pass.TruthElsewhere()...)
 	}
 	m := &f.run.Manifest
 	m.Notes = notes(f.Findings)
+	var err error
 	if m.Findings, err = json.Marshal(f.Findings); err != nil {
 		return err
 	}
 	return f.run.Finish(f.result())
+}
+
+// rival is the title of the other method; empty: there is none.
+func (f *filtered) rival() string {
+	if f.Spec.Against == nil {
+		return ""
+	}
+	return f.Spec.Against.Title()
+}
+
+// steps reads the lines in the folder.
+func (f *filtered) steps() iter.Seq2[*filtering.Step, error] { return filtering.Steps(f.run.Lines()) }
+
+// summarise sums up the lines.
+func (f *filtered) summarise() (err error) {
+	if f.summary != nil {
+		f.Metrics = f.summary.Metrics(f.pass.LeftOut())
+		return nil
+	}
+	f.Metrics, err = filtering.Summarise(f.Spec.Model, f.steps(), f.pass.LeftOut(), f.rival())
+	return err
 }
 
 // scanError makes an error about the scans a *DataError.
@@ -302,8 +327,8 @@ func (f *filtered) watch(l runs.TraceLine) error {
 // result lists the files of the result.
 func (f *filtered) result() []runs.File {
 	files := []runs.File{
-		{Name: linesFile, Write: func(w io.Writer) error { return filtering.WriteLines(w, f.Trace) }},
-		{Name: tracksFile, Write: func(w io.Writer) error { return filtering.WriteTable(w, f.Spec.Model, f.Trace) }},
+		{Name: linesFile, Write: func(w io.Writer) error { return filtering.WriteLines(w, f.steps()) }},
+		{Name: tracksFile, Write: func(w io.Writer) error { return filtering.WriteTable(w, f.Spec.Model, f.steps()) }},
 		{Name: metricsFile, Write: func(w io.Writer) error { return jsontext.Write(w, f.Metrics) }},
 		{Name: returnsFile, Write: func(w io.Writer) error { return jsontext.Write(w, f.pass.Cells()) }},
 	}
@@ -316,21 +341,21 @@ func (f *filtered) result() []runs.File {
 // readBack returns the result of a run that is done.
 func (f *filtered) readBack() (*Filtered, error) {
 	dir := f.options.Folder.Dir
-	err := f.run.ReadBack(func() error {
-		was, err := OpenFilterRun(dir)
-		if err != nil {
-			return err
-		}
-		f.Filtered = was.Filtered
-		return nil
+	var was *FilterRun
+	err := f.run.ReadBack(func() (err error) {
+		was, err = OpenFilterRun(dir)
+		return err
 	})
 	if err != nil {
 		return nil, damage(err)
 	}
-	for _, l := range f.Trace {
-		line, err := filtering.LineOf(l)
-		if err == nil && f.options.Line != nil {
-			err = f.options.Line(line)
+	f.Filtered = was.Filtered
+	if f.options.Line == nil {
+		return &f.Filtered, nil
+	}
+	for s, err := range was.Steps() {
+		if err == nil {
+			err = f.options.Line(&s.Line)
 		}
 		if err != nil {
 			return nil, err
@@ -344,6 +369,32 @@ type FilterRun struct {
 	Dir string
 	Filtered
 	Cells *filtering.Cells
+
+	record *runs.Record
+}
+
+// Steps reads what the scans have left in the folder, one after another: there may be more of them than fit into memory. The first error
+// ends them. That a file was changed is known after its last line.
+func (r *FilterRun) Steps() iter.Seq2[*filtering.Step, error] {
+	return func(yield func(*filtering.Step, error) bool) {
+		begun := false
+		for s, err := range filtering.Steps(r.record.Lines()) {
+			if k := s.Line.K; err == nil && !begun && k > 1 && r.Spec.Last == "" {
+				err = fmt.Errorf("the first line is that of k %d: lines are missing", k)
+			}
+			if err != nil && !errors.As(err, new(*runs.DamagedError)) {
+				err = r.damaged("trace.jsonl", err)
+			}
+			if !yield(s, damage(err)) || err != nil {
+				return
+			}
+			begun = true
+		}
+	}
+}
+
+func (r *FilterRun) damaged(file string, err error) error {
+	return &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(r.Dir, file), err)}
 }
 
 // OpenFilterRun reads the folder of a finished run of a filter. Errors are those of OpenRun.
@@ -352,19 +403,13 @@ func OpenFilterRun(dir string) (*FilterRun, error) {
 	if err != nil {
 		return nil, damage(err)
 	}
-	r := &FilterRun{Dir: dir, Filtered: Filtered{Manifest: record.Manifest, Trace: record.Trace, Metrics: new(filtering.Metrics)}, Cells: new(filtering.Cells)}
-	damaged := func(file string, err error) error {
-		return &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
-	}
+	r := &FilterRun{Dir: dir, Filtered: Filtered{Manifest: record.Manifest, Metrics: new(filtering.Metrics)}, Cells: new(filtering.Cells), record: record}
 	if r.Spec, err = ParseFiltering(filepath.Join(dir, "config.yaml"), record.Config); err != nil {
 		return nil, &DataError{Err: err}
 	}
-	if err := runs.CheckSteps(record.Trace); err != nil {
-		return nil, damaged("trace.jsonl", err)
-	}
 	if len(r.Manifest.Findings) > 0 {
 		if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
-			return nil, damaged("manifest.json", fmt.Errorf("findings: %w", err))
+			return nil, r.damaged("manifest.json", fmt.Errorf("findings: %w", err))
 		}
 	}
 	for name, into := range map[string]any{metricsFile: r.Metrics, returnsFile: r.Cells} {
@@ -373,7 +418,7 @@ func OpenFilterRun(dir string) (*FilterRun, error) {
 			return nil, damage(err)
 		}
 		if err := jsontext.Read(text, into); err != nil {
-			return nil, damaged(name, err)
+			return nil, r.damaged(name, err)
 		}
 	}
 	return r, nil

@@ -54,6 +54,20 @@ scans: {simulate: 12}
 method: {bootstrap: {particles: 100}}
 keep: samples
 `,
+	// Runs that keep the lines of their last scans, by time and by size.
+	"time": `seed: 6
+model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]]}}
+scans: {simulate: 40}
+method: kalman
+last: 12s
+`,
+	"size": `seed: 6
+model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]]}}
+scans: {simulate: 40}
+method: {bootstrap: {particles: 20}}
+against: kalman
+last: 3kB
+`,
 	"tails": `seed: 5
 model: {student: {location: 0.3, log_scale: 0.1, returns: 30, start: {mean: [0, 0], sd: [1, 0.5]}}}
 scans: {simulate: 12}
@@ -180,7 +194,7 @@ func TestFilterStopAndGoOn(t *testing.T) {
 // TestFilterKilledAnywhere copies the folder again and again while a run is at work, which is what a killed process would have left,
 // and goes on in the copies.
 func TestFilterKilledAnywhere(t *testing.T) {
-	for _, name := range []string{"clutter", "line"} {
+	for _, name := range []string{"clutter", "line", "time"} {
 		s, root := filteringOf(t, filterings[name]), t.TempDir()
 		dir := filepath.Join(root, "run")
 		var copies []string
@@ -344,21 +358,21 @@ func TestFilterPresetsMix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Filter(t.Context(), s, FilterOptions{})
+		var lines []filtering.Line
+		r, err := Filter(t.Context(), s, FilterOptions{Line: func(l *filtering.Line) error {
+			lines = append(lines, *l)
+			return nil
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Metrics.RHat == nil || r.Metrics.Apart > 0 {
 			t.Errorf("%s: R-hat %v, above 3 in %d scans", name, r.Metrics.RHat, r.Metrics.Apart)
 		}
-		for _, l := range r.Trace {
-			line, err := filtering.LineOf(l)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range (&filtering.Step{Line: *line}).All() {
+		for _, line := range lines {
+			for _, e := range (&filtering.Step{Line: line}).All() {
 				if len(e.MCSE) != len(e.Mean) {
-					t.Errorf("%s: scan %d has the errors %v", name, l.K, e.MCSE)
+					t.Errorf("%s: scan %d has the errors %v", name, line.K, e.MCSE)
 				}
 			}
 		}

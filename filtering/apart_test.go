@@ -42,7 +42,7 @@ func TestFiltersApart(t *testing.T) {
 		}
 		trace = append(trace, runs.TraceLine{K: i + 1, Fields: text})
 	}
-	m, err := Summarise(model, trace, 0, "")
+	m, err := Summarise(model, Steps(all(trace)), 0, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,13 +80,24 @@ func TestUnknownErrors(t *testing.T) {
 			}
 			trace = append(trace, runs.TraceLine{K: i + 1, Fields: text})
 		}
-		m, err := Summarise(ssm.LinearGaussian{A: [][]float64{{1}}, H: [][]float64{{1}}}, trace, 0, "")
+		m, err := Summarise(ssm.LinearGaussian{A: [][]float64{{1}}, H: [][]float64{{1}}}, Steps(all(trace)), 0, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		found := m.Findings(filter.Bootstrap{})
 		if m.Unknown != c.want || (len(found) == 1) != (c.want > 0) || c.want > 0 && found[0].Kind != "errors-unknown" {
 			t.Errorf("%s: %d scans with unknown errors, want %d; findings %+v", name, m.Unknown, c.want, found)
+		}
+	}
+}
+
+// all are the lines of a trace.
+func all(trace []runs.TraceLine) runs.Lines {
+	return func(yield func(runs.TraceLine, error) bool) {
+		for _, l := range trace {
+			if !yield(l, nil) {
+				return
+			}
 		}
 	}
 }

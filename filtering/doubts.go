@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/finding"
-	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/ssm"
 )
 
@@ -25,8 +24,7 @@ type doubts struct {
 // finer are the units of which 10³, 10⁶ and 10⁹ make a second.
 var finer = [4]struct{ unit, name string }{1: {"ms", "milliseconds"}, 2: {"us", "microseconds"}, 3: {"ns", "nanoseconds"}}
 
-func newDoubts(m ssm.Model) *doubts {
-	d := &doubts{}
+func newDoubts(m ssm.Model) (d doubts) {
 	if t, ok := m.(ssm.Timed); ok {
 		d.interval = t.Period()
 	}
@@ -75,19 +73,6 @@ func (d *doubts) findings(told bool) (list []finding.Finding) {
 		list = append(list, finding.Of(finding.WiderThanRegion{Some: d.wide, Scans: d.scans, Target: d.target, First: d.first}))
 	}
 	return list
-}
-
-// Doubts are findings about the times of a run's scans. told says that the settings name the unit of times.
-func Doubts(m ssm.Model, trace []runs.TraceLine, told bool) ([]finding.Finding, error) {
-	d := newDoubts(m)
-	for _, l := range trace {
-		s, err := stepOf(l)
-		if err != nil {
-			return nil, err
-		}
-		d.add(&s)
-	}
-	return d.findings(told), nil
 }
 
 // widest reports whether the sd of a position is larger than the region.

@@ -29,7 +29,7 @@ func traced(t *testing.T, at, written []string, variances ...float64) (trace []r
 // TestDoubts: steps of 10³, 10⁶ or 10⁹ of the model's intervals, in most scans, are named, unless the unit is told or the times were not
 // seconds; a position that is wider than the region is named; healthy runs are not.
 func TestDoubts(t *testing.T) {
-	m := ssm.Clutter{Interval: 0.5, Acceleration: 1, Background: ssm.Background{Rate: 1, Region: [4]float64{-10, 10, 0, 5}}}
+	m := ssm.Clutter{Interval: 0.5, Acceleration: 1, Initial: make([]ssm.Initial, 1), Background: ssm.Background{Rate: 1, Region: [4]float64{-10, 10, 0, 5}}}
 	for name, c := range map[string]struct {
 		at, written []string
 		told        bool
@@ -49,12 +49,12 @@ func TestDoubts(t *testing.T) {
 		"read as ms":       {[]string{"0", "500", "1000"}, []string{"0", "500000", "1000000"}, false, []float64{1}, ""},
 		"wide":             {[]string{"0", "0.5", "1"}, nil, false, []float64{1, 401, 1e9}, "wider-than-region 2 of 3 1 0.5"},
 	} {
-		found, err := Doubts(m, traced(t, c.at, c.written, c.variances...), c.told)
+		sums, err := Summarise(m, Steps(all(traced(t, c.at, c.written, c.variances...))), 0, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range found {
+		for _, f := range sums.Doubts(c.told) {
 			if f.Kind == "wrong-unit" {
 				got = append(got, fmt.Sprintf("%s %v %v %s", f.Kind, float64(f.Numbers["step"]), float64(f.Numbers["interval"]), f.Names["unit"]))
 			} else {

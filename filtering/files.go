@@ -6,23 +6,22 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 
-	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/ssm"
 )
 
 // WriteLines writes the lines of a run, one JSON object a scan: the same text as Emit had.
-func WriteLines(w io.Writer, trace []runs.TraceLine) error {
-	list, err := ReadSteps(trace)
-	if err != nil {
-		return err
-	}
+func WriteLines(w io.Writer, steps iter.Seq2[*Step, error]) error {
 	out := json.NewEncoder(w)
-	for i := range list {
-		if err := out.Encode(&list[i].Line); err != nil {
+	for s, err := range steps {
+		if err != nil {
+			return err
+		}
+		if err := out.Encode(&s.Line); err != nil {
 			return err
 		}
 	}
@@ -31,11 +30,7 @@ func WriteLines(w io.Writer, trace []runs.TraceLine) error {
 
 // WriteTable writes the estimates of a run as CSV, a row for each track and scan: time, id, the mean of each coordinate, then its
 // standard deviation. A model that is no tracker has no id, and its coordinates are numbered.
-func WriteTable(w io.Writer, m ssm.Model, trace []runs.TraceLine) error {
-	list, err := ReadSteps(trace)
-	if err != nil {
-		return err
-	}
+func WriteTable(w io.Writer, m ssm.Model, steps iter.Seq2[*Step, error]) error {
 	names, tracker := Names(m)
 	head := []string{"time"}
 	if tracker {
@@ -50,8 +45,10 @@ func WriteTable(w io.Writer, m ssm.Model, trace []runs.TraceLine) error {
 	if err := out.Write(head); err != nil {
 		return err
 	}
-	for i := range list {
-		s := &list[i]
+	for s, err := range steps {
+		if err != nil {
+			return err
+		}
 		for _, t := range s.All() {
 			row := []string{string(s.Time)}
 			if tracker {

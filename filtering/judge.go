@@ -28,53 +28,50 @@ func newJudge(m ssm.Model) *judge {
 	return j
 }
 
-func (j *judge) all(list []Step) {
-	for i := range list {
-		s := &list[i]
-		tracks := s.All()
-		j.bind(tracks, s.Truth)
-		for _, id := range slices.Sorted(maps.Keys(s.Truth)) { // sums must not depend on the order of a map
-			r, ok := j.ids[id]
-			truth := s.Truth[id]
-			if !ok || len(truth) < j.positions {
-				continue
-			}
-			var other []Number
-			if s.Against != nil {
-				other = s.Against.Mean[r*j.dim : (r+1)*j.dim]
-			}
-			j.one(&tracks[r].Estimate, truth, other)
+// add judges the next scan.
+func (j *judge) add(s *Step) {
+	tracks := s.All()
+	j.bind(tracks, s.Truth)
+	for _, id := range slices.Sorted(maps.Keys(s.Truth)) { // sums must not depend on the order of a map
+		r, ok := j.ids[id]
+		truth := s.Truth[id]
+		if !ok || len(truth) < j.positions {
+			continue
 		}
+		var other []Number
+		if s.Against != nil {
+			other = s.Against.Mean[r*j.dim : (r+1)*j.dim]
+		}
+		j.one(&tracks[r].Estimate, truth, other)
 	}
 }
 
-// Match returns the true state of each track at each scan, nil where it is unknown: a true target belongs to the track that is nearest
-// where both are first seen.
-func Match(m ssm.Model, list []Step) (truth [][][]float64) {
-	j := newJudge(m)
-	for i := range list {
-		s := &list[i]
-		tracks := s.All()
-		j.bind(tracks, s.Truth)
-		var states [][]float64
-		for id, state := range s.Truth {
-			r, ok := j.ids[id]
-			if !ok || len(state) < j.positions {
-				continue
-			}
-			if states == nil {
-				states = make([][]float64, len(tracks))
-			}
-			for _, v := range state {
-				states[r] = append(states[r], float64(v))
-			}
-			for len(states[r]) < j.dim { // positions alone are known
-				states[r] = append(states[r], math.NaN())
-			}
+// Matcher finds the true states of the tracks, scan by scan: a true target belongs to the track that is nearest where both are first seen.
+type Matcher struct{ judge *judge }
+
+// NewMatcher is a Matcher before the first scan.
+func NewMatcher(m ssm.Model) Matcher { return Matcher{newJudge(m)} }
+
+// Next returns the true state of each track at the next scan; nil where it is unknown.
+func (m Matcher) Next(s *Step) (states [][]float64) {
+	j, tracks := m.judge, s.All()
+	j.bind(tracks, s.Truth)
+	for id, state := range s.Truth {
+		r, ok := j.ids[id]
+		if !ok || len(state) < j.positions {
+			continue
 		}
-		truth = append(truth, states)
+		if states == nil {
+			states = make([][]float64, len(tracks))
+		}
+		for _, v := range state {
+			states[r] = append(states[r], float64(v))
+		}
+		for len(states[r]) < j.dim { // positions alone are known
+			states[r] = append(states[r], math.NaN())
+		}
 	}
-	return truth
+	return states
 }
 
 // bind gives each true target that is new the nearest track that no other has, nearest pair first.

@@ -1,20 +1,17 @@
 package filtering
 
 import (
-	"math"
 	"slices"
 
 	"github.com/starling-smc/starling/filter"
-	"github.com/starling-smc/starling/internal/numeral"
-	"github.com/starling-smc/starling/internal/runs"
-	"github.com/starling-smc/starling/ssm"
 )
 
 // Metrics sum up a run. Numbers that a run cannot have, such as errors without truth, are left out.
 type Metrics struct {
 	Scans     int   `json:"scans"`
-	LeftOut   int   `json:"left_out"` // scans that could not be used
-	Returns   int   `json:"returns"`  // measurements
+	LeftOut   int   `json:"left_out"`          // scans that could not be used, of the whole run
+	Earlier   int   `json:"earlier,omitempty"` // scans before these, whose lines are no longer kept
+	Returns   int   `json:"returns"`           // measurements
 	Missing   int   `json:"missing"`
 	Partial   int   `json:"partial,omitempty"` // measurements that lack some of their numbers
 	Dropped   int   `json:"dropped"`           // measurements that the model leaves out
@@ -40,6 +37,7 @@ type Metrics struct {
 	Against     *Rival  `json:"against,omitempty"`
 
 	linear bool // the model takes what is there of partial measurements
+	doubts doubts
 }
 
 // Still names coordinates that had one value in all samples of some scans, because nothing moves them. No ess counts them.
@@ -106,125 +104,3 @@ const fewDraws = 50
 // own, which make R-hat larger than that of chains with one target: of a bimodal model up to 2.8 was seen, of others seldom more than
 // 1.1. Where a chain moves so slowly that its states are worth few draws, R-hat is large as well, and the number of draws says why.
 const apart = filter.Apart
-
-// Summarise sums up a run by its trace. leftOut is the number of scans that were left out, against the title of the other method.
-func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string) (*Metrics, error) {
-	list, err := ReadSteps(trace)
-	if err != nil {
-		return nil, err
-	}
-	out := &Metrics{Scans: len(list), LeftOut: leftOut}
-	_, out.linear = m.(ssm.Linear)
-	var ess, rhat, ancestors, joint, index, refine []float64
-	for _, s := range list {
-		out.Returns += s.Returns
-		out.Missing += s.Missing
-		out.Partial += s.Partial
-		out.Dropped += s.Dropped
-		out.Evaluated += s.Evaluated
-		out.Skipped += s.Skipped
-		if s.Ancestors == 1 {
-			out.Lone++
-		}
-		if s.errorsUnknown(m) {
-			out.Unknown++
-		}
-		out.Still = out.Still.add(s.Still)
-		few := s.ESS != nil && *s.ESS < fewDraws
-		if few {
-			out.Few++
-		}
-		if s.RHat != nil && *s.RHat > apart && !few {
-			out.Apart++
-		}
-		if s.Ancestors > 0 {
-			ancestors = append(ancestors, float64(s.Ancestors))
-		}
-		ess, rhat = add(ess, s.ESS), add(rhat, s.RHat)
-		if s.Accept != nil {
-			joint, index, refine = add(joint, s.Accept.Joint), add(index, s.Accept.Index), add(refine, s.Accept.Refine)
-		}
-	}
-	out.ESS, out.RHat, out.Ancestors = spread(ess), spread(rhat), spread(ancestors)
-	out.Joint, out.Index, out.Refine = spread(joint), spread(index), spread(refine)
-	out.LogEvidence = total(list, func(s *Step) *Number { return s.LogEvidence })
-	judge := newJudge(m)
-	judge.all(list)
-	out.Errors = judge.errors()
-	out.Held = heldOut(list)
-	if against != "" && len(list) > 0 {
-		out.Against = rival(list, judge, against)
-	}
-	return out, nil
-}
-
-func add(list []float64, v *Number) []float64 {
-	if v == nil {
-		return list
-	}
-	return append(list, float64(*v))
-}
-
-func spread(x []float64) *Spread {
-	if len(x) == 0 {
-		return nil
-	}
-	mean := 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	return &Spread{Number(slices.Min(x)), Number(numeral.Median(x)), Number(mean), Number(slices.Max(x))}
-}
-
-// total is the sum of a number that every step has; nil if one has none.
-func total(list []Step, of func(*Step) *Number) *Number {
-	if len(list) == 0 {
-		return nil
-	}
-	sum := Number(0)
-	for i := range list {
-		v := of(&list[i])
-		if v == nil {
-			return nil
-		}
-		sum += *v
-	}
-	return &sum
-}
-
-func heldOut(list []Step) *Held {
-	h := &Held{}
-	for _, s := range list {
-		if s.Held != nil {
-			h.N += s.Held.N
-			h.LogScore += s.Held.Filter
-			h.Running += s.Held.Baseline
-		}
-	}
-	if h.N == 0 {
-		return nil
-	}
-	h.LogScore /= Number(h.N)
-	h.Running /= Number(h.N)
-	return h
-}
-
-func rival(list []Step, j *judge, name string) *Rival {
-	r := &Rival{Method: name, LogEvidence: total(list, func(s *Step) *Number { return s.Against.LogEvidence })}
-	squares, n := 0.0, 0
-	for i := range list {
-		s := &list[i]
-		mean := s.whole()
-		for c, v := range s.Against.Mean {
-			d := float64(mean[c] - v)
-			squares, n = squares+float64(d*d), n+1
-			r.KS += s.Against.KS[c]
-		}
-	}
-	r.KS /= Number(n)
-	r.Distance = Number(math.Sqrt(squares / float64(n)))
-	if j.n > 0 {
-		r.RMSE = known(math.Sqrt(j.rivalSquares / float64(j.coordinates)))
-	}
-	return r
-}

@@ -35,6 +35,7 @@ type Pass struct {
 	Keep     bool                                      // keep the particles of every scan
 	Now      func() time.Time                          // for the lag; nil: no lag
 	Emit     func(l *Line) error                       // called with each line as it is ready; nil: nobody
+	Fold     func(s *Step)                             // called with what each scan leaves in the trace; nil: nobody
 	Notice   func(text string)                         // called with messages for the user; nil: nobody
 
 	state, other filter.State
@@ -183,6 +184,9 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	if p.Keep {
 		p.kept = append(p.kept, next.X...)
 		p.weight = append(p.weight, next.LogW...)
+	}
+	if p.Fold != nil {
+		p.Fold(&s)
 	}
 	return runs.Line{Fields: s}, nil
 }

@@ -125,7 +125,7 @@ type Region interface {
 // cellsAcross is the number of cells along the longer side of the picture of returns.
 const cellsAcross = 80
 
-// Cells count returns in the squares of a grid, over all scans; zero where the model has no region.
+// Cells count returns in the squares of a grid, over all scans, up to 2³¹ − 1 in each; zero where the model has no region.
 type Cells struct {
 	X       Number `json:"x"` // the grid's lower left corner
 	Y       Number `json:"y"`
@@ -161,7 +161,8 @@ func (p *Pass) count(rec *scans.Record) {
 		z := rec.Row(i)
 		x, y := (z[0]-float64(g.X))/float64(g.Size), (z[1]-float64(g.Y))/float64(g.Size)
 		if x >= 0 && x < float64(g.Columns) && y >= 0 && y < float64(rows) {
-			p.cells[int(y)*g.Columns+int(x)]++
+			cell := &p.cells[int(y)*g.Columns+int(x)]
+			*cell = min(*cell+1, math.MaxInt32) // the saved state has counts of 32 bits
 		}
 	}
 }

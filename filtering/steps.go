@@ -3,22 +3,28 @@ package filtering
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/ssm"
 )
 
-// ReadSteps reads the trace of a pass.
-func ReadSteps(trace []runs.TraceLine) ([]Step, error) {
-	out := make([]Step, len(trace))
-	for i, l := range trace {
-		var err error
-		if out[i], err = stepOf(l); err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+// Steps reads the lines of a pass, one after another. The first error ends them.
+func Steps(lines runs.Lines) iter.Seq2[*Step, error] {
+	return func(yield func(*Step, error) bool) {
+		for l, err := range lines {
+			var s Step
+			if err == nil {
+				if s, err = stepOf(l); err != nil {
+					err = fmt.Errorf("k %d: %w", l.K, err)
+				}
+			}
+			if !yield(&s, err) || err != nil {
+				return
+			}
 		}
 	}
-	return out, nil
 }
 
 // stepOf reads a line of the trace.
@@ -26,12 +32,6 @@ func stepOf(l runs.TraceLine) (s Step, err error) {
 	err = json.Unmarshal(l.Fields, &s)
 	s.Line.K = l.K
 	return s, err
-}
-
-// LineOf returns the line of a scan that a trace holds.
-func LineOf(l runs.TraceLine) (*Line, error) {
-	s, err := stepOf(l)
-	return &s.Line, err
 }
 
 // All lists the estimates: one without an ID where the model is no tracker.

@@ -43,10 +43,14 @@ func (m *Metrics) Findings(by filter.Method) (list []finding.Finding) {
 	if m.Partial > 0 {
 		list = append(list, finding.Of(finding.PartialMeasurements{Count: m.Partial, Used: m.linear}))
 	}
-	if m.LeftOut > m.Scans {
-		list = append(list, finding.Of(finding.MostScansLeftOut{Count: m.LeftOut, Scans: m.Scans + m.LeftOut}))
+	if all := m.Earlier + m.Scans; m.LeftOut > all {
+		list = append(list, finding.Of(finding.MostScansLeftOut{Count: m.LeftOut, Scans: all + m.LeftOut}))
 	} else if m.LeftOut > 0 {
 		list = append(list, finding.Of(finding.ScansLeftOut{Count: m.LeftOut}))
 	}
 	return list
 }
+
+// Doubts are findings about the times of the scans. told says that the settings name the unit of times. Metrics that were read back
+// have none.
+func (m *Metrics) Doubts(told bool) []finding.Finding { return m.doubts.findings(told) }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"math"
 
@@ -12,10 +13,6 @@ import (
 
 // WriteFilterRun writes the page of a filter's run.
 func WriteFilterRun(w io.Writer, run *starling.FilterRun) error {
-	steps, err := filtering.ReadSteps(run.Trace)
-	if err != nil {
-		return err
-	}
 	model := run.Spec.Model
 	names, tracker := filtering.Names(model)
 	f := &Filtered{
@@ -25,18 +22,37 @@ func WriteFilterRun(w io.Writer, run *starling.FilterRun) error {
 	if c := run.Cells; c.Columns > 0 {
 		f.Cells = &Returns{float64(c.X), float64(c.Y), float64(c.Size), c.Columns, c.Counts}
 	}
-	if tracker && len(steps) > 0 {
-		f.IDs = nil
-		for _, t := range steps[0].Tracks {
-			f.IDs = append(f.IDs, t.ID)
+	scans, match, before := thinning[FilteredScan]{most: scansDrawn}, filtering.NewMatcher(model), math.NaN()
+	for s, err := range run.Steps() {
+		if err != nil {
+			return err
 		}
+		if tracker && scans.n == 0 {
+			f.IDs = nil
+			for _, t := range s.Tracks {
+				f.IDs = append(f.IDs, t.ID)
+			}
+		}
+		truth, since := match.Next(s), float64(s.Seconds)-before
+		scans.add(func() FilteredScan { return scanOf(s, truth, since) })
+		before = float64(s.Seconds)
 	}
-	truth := filtering.Match(model, steps)
-	for k := range steps {
-		f.Scans = append(f.Scans, scanOf(&steps[k], truth[k]))
+	f.Scans = scans.all()
+	if scans.each > 1 {
+		f.Of = &Whole{Scans: scans.n, Each: scans.each, Metrics: run.Metrics}
+	}
+	if run.Spec.Last != "" {
+		f.Last = fmt.Sprintf("The run keeps the lines of the last %s. What is drawn and counted here is of these scans, except the picture of the returns, "+
+			"which is of all scans of the run. ", run.Spec.Last)
+		if n := run.Metrics.Earlier; n > 0 {
+			f.Last += fmt.Sprintf("Before them there were %s.", several(n, "scan"))
+		}
 	}
 	return WriteFilter(w, f)
 }
+
+// scansDrawn is the number of scans from which on a page draws some of them.
+const scansDrawn = 1 << 13
 
 // observed is the coordinate that measurements of one number are values of.
 func observed(m ssm.Model) int {
@@ -46,9 +62,9 @@ func observed(m ssm.Model) int {
 	return -1
 }
 
-func scanOf(s *filtering.Step, truth [][]float64) FilteredScan {
+func scanOf(s *filtering.Step, truth [][]float64, since float64) FilteredScan {
 	out := FilteredScan{
-		Time: float64(s.Seconds), Returns: s.Returns, Missing: s.Missing, Truth: truth, Quantiles: floats(s.Quantiles),
+		Time: float64(s.Seconds), Since: since, Returns: s.Returns, Missing: s.Missing, Truth: truth, Quantiles: floats(s.Quantiles),
 		Lag: float64(s.Lag), Seconds: float64(s.Lag),
 		Info: filter.Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), Ancestors: s.Ancestors,
 			Evaluated: s.Evaluated, Skipped: s.Skipped},

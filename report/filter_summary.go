@@ -21,7 +21,7 @@ func (v *tracking) lead() string {
 	if !v.plane && v.IDs[0] == "" {
 		what = "the hidden state (" + v.list(v.Names) + ")"
 	}
-	return fmt.Sprintf("%s, %s: %s by %s.", several(len(v.Scans), "scan"), v.period(), what, v.Method)
+	return fmt.Sprintf("%s, %s: %s by %s.", several(v.scans(), "scan"), v.period(), what, v.Method)
 }
 
 // list joins the first names.
@@ -47,7 +47,28 @@ func (v *tracking) period() string {
 	return at(0) + " to " + at(len(v.Scans)-1)
 }
 
+// scans is the number of scans, also of those that are not drawn.
+func (v *tracking) scans() int {
+	if v.Of != nil {
+		return v.Of.Scans
+	}
+	return len(v.Scans)
+}
+
+// thinnedNote says which of the scans the page draws; empty: all.
+func (v *tracking) thinnedNote() string {
+	if v.Of == nil {
+		return ""
+	}
+	return fmt.Sprintf("The page draws %s of the %s scans: one of each %s that follow one another, chosen at random, the first and the last. "+
+		"Numbers of scans and of returns, sums, the log evidence and the effective sample sizes in this summary are of all scans; other numbers are of those that are drawn. "+
+		"metrics.json has the scores of all scans, and tracks.jsonl all lines.", count(len(v.Scans)), count(v.Of.Scans), count(v.Of.Each))
+}
+
 func (v *tracking) returns() (returns, missing int) {
+	if v.Of != nil {
+		return v.Of.Metrics.Returns, v.Of.Metrics.Missing
+	}
 	for _, s := range v.Scans {
 		returns += s.Returns
 		missing += s.Missing
@@ -80,7 +101,7 @@ func (v *tracking) cards() []card {
 	if missing > 0 {
 		note = "and " + count(missing) + " without a value"
 	}
-	cards := []card{{"scans", count(len(v.Scans)), ""}, {"returns", count(returns), note}}
+	cards := []card{{"scans", count(v.scans()), ""}, {"returns", count(returns), note}}
 	if v.truth && v.plane {
 		cards = append(cards, card{"position error (RMSE)", significant(rms(v.ofTracks((*FilteredScan).distance))),
 			"posterior sd " + significant(rms(v.ofTracks((*FilteredScan).spread)))})
@@ -89,7 +110,7 @@ func (v *tracking) cards() []card {
 		cards = append(cards, card{"truth inside", percent(inside), "of the " + v.region()})
 	}
 	if ess := v.each((*FilteredScan).smallestESS); finiteAny(ess) {
-		cards = append(cards, card{"smallest ESS", fixed(numeral.Median(ess), 0), "median over the scans"})
+		cards = append(cards, card{"smallest ESS", fixed(v.medianESS(), 0), "median over the scans"})
 	}
 	if z := v.each(logEvidence); finiteAny(z) {
 		cards = append(cards, card{"log evidence", fixed(v.evidence(), 1), "nats, all scans"})
@@ -100,8 +121,29 @@ func (v *tracking) cards() []card {
 	return cards
 }
 
+// medianESS and leastESS are of all scans, also of those that are not drawn.
+func (v *tracking) medianESS() float64 {
+	if v.Of != nil {
+		return float64(v.Of.Metrics.ESS.Median)
+	}
+	return numeral.Median(v.each((*FilteredScan).smallestESS))
+}
+
+func (v *tracking) leastESS() float64 {
+	if v.Of != nil {
+		return float64(v.Of.Metrics.ESS.Min)
+	}
+	return numeral.Quantile(v.each((*FilteredScan).smallestESS), 0)
+}
+
 // evidence is the sum over the scans; NaN if a scan has none.
 func (v *tracking) evidence() float64 {
+	if v.Of != nil {
+		if z := v.Of.Metrics.LogEvidence; z != nil {
+			return float64(*z)
+		}
+		return math.NaN()
+	}
 	sum := 0.0
 	for _, z := range v.each(logEvidence) {
 		sum += z
@@ -121,9 +163,14 @@ func (v *tracking) estimated() topic {
 	} else {
 		t.say("After each scan the filter estimates %s of %s from all returns so far.", v.list(v.Names), several(len(v.IDs), "target"))
 	}
-	t.say("It was given %s in %s, %s.", several(returns, "measurement"), several(len(v.Scans), "scan"), v.period())
+	t.say("It was given %s in %s, %s.", several(returns, "measurement"), several(v.scans(), "scan"), v.period())
 	if missing > 0 {
 		t.say("Another %s had no value and were left out.", several(missing, "measurement"))
+	}
+	for _, note := range []string{v.Last, v.thinnedNote()} {
+		if note != "" {
+			t.say("%s", note)
+		}
 	}
 	return t
 }
@@ -162,7 +209,7 @@ func (v *tracking) mixes() topic {
 		t.say("The method draws no sample: there is nothing to diagnose.")
 	} else {
 		t.say("Draws depend on each other, or have unequal weights. The mean of the least certain coordinate is worth %s independent draws (median over the scans; the worst scan: %s).",
-			fixed(numeral.Median(ess), 0), fixed(numeral.Quantile(ess, 0), 0))
+			fixed(v.medianESS(), 0), fixed(v.leastESS(), 0))
 		poor := 0
 		for _, e := range ess {
 			if e < fewDraws {
@@ -196,7 +243,11 @@ func (v *tracking) keepsUp() topic {
 	}
 	var apart []float64
 	for k := 1; k < len(v.Scans); k++ {
-		apart = append(apart, v.Scans[k].Time-v.Scans[k-1].Time)
+		since := v.Scans[k].Time - v.Scans[k-1].Time
+		if v.Of != nil { // the scan before is not drawn
+			since = v.Scans[k].Since
+		}
+		apart = append(apart, since)
 	}
 	says := fmt.Sprintf("A scan takes %s\u00a0s of work (median; the longest %s\u00a0s)", significant(numeral.Median(work)), significant(numeral.Quantile(work, 1)))
 	switch between := numeral.Median(apart); {

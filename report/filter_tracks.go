@@ -107,7 +107,11 @@ func (v *tracking) trackErrors() section {
 		"The error of a track is the distance from its estimated to its true position. It should be mostly below twice the posterior standard deviation. " +
 			"Where it is above that for many scans, the filter is too sure of itself, or has lost the target. " +
 			"In the lower pictures nearly all dots should lie inside the 95\u00a0% ellipses. Dots that lie to one side show a bias."}}
-	all := table{Caption: "Error of position, over all scans", Head: []string{"track", "RMSE", "posterior sd", "largest error", "inside 95\u00a0% ellipses"}}
+	over := "all scans"
+	if v.Of != nil {
+		over = "the scans that are drawn"
+	}
+	all := table{Caption: "Error of position, over " + over, Head: []string{"track", "RMSE", "posterior sd", "largest error", "inside 95\u00a0% ellipses"}}
 	for r, id := range v.IDs {
 		of := func(value func(*FilteredScan, int) float64) []float64 {
 			return v.each(func(s *FilteredScan) float64 { return value(s, r) })

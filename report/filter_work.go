@@ -70,9 +70,13 @@ func (v *tracking) work() section {
 func (v *tracking) saved() string {
 	text := "A term belongs to one measurement and one proposal. The work of the filter grows with the terms that it evaluates."
 	var evaluated, skipped int64
-	for _, s := range v.Scans {
-		evaluated += s.Evaluated
-		skipped += s.Skipped
+	if v.Of != nil {
+		evaluated, skipped = v.Of.Metrics.Evaluated, v.Of.Metrics.Skipped
+	} else {
+		for _, s := range v.Scans {
+			evaluated += s.Evaluated
+			skipped += s.Skipped
+		}
 	}
 	if skipped > 0 {
 		text += fmt.Sprintf(" %s of all terms were left out, because the result is the same without them: they belong to measurements too far from the proposal.",

@@ -18,6 +18,8 @@ type Filtered struct {
 	IDs    []string // names of the tracks; a single empty name: the model is no tracker
 	Names  []string // coordinates of a track, its position in the plane first; or of the state of a model that is no tracker
 	Scans  []FilteredScan
+	Of     *Whole   // the whole run, of whose scans Scans has some; nil: Scans has all
+	Last   string   // which scans of a longer run these are, as a sentence; empty: all
 	Cells  *Returns // where the returns of all scans lie; nil: not in a plane
 
 	Observed int // of a model that is no tracker: the coordinate that the measurements are values of; −1: none
@@ -30,9 +32,17 @@ type Filtered struct {
 	Version, Revision string // of starling
 }
 
+// Whole is a run of so many scans that a page draws some of them: one of each Each that follow one another, chosen at random, beside the first
+// and the last.
+type Whole struct {
+	Scans, Each int
+	Metrics     *filtering.Metrics // of all of them
+}
+
 // FilteredScan is one scan and its estimate.
 type FilteredScan struct {
 	Time      float64 // seconds
+	Since     float64 // seconds since the scan before; NaN of the first
 	Text      string  // the time as the input wrote it, if that was no number
 	Returns   int     // measurements that have a value
 	Missing   int     // measurements that have none

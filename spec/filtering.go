@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/filtering"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/scans"
 	"github.com/starling-smc/starling/smc"
@@ -24,6 +25,10 @@ type Filtering struct {
 	Against filter.Method `yaml:"against,omitempty"`
 
 	Keep Keep `yaml:"keep,omitempty"` // what is kept of every scan beside its line; empty: nothing
+
+	// Last keeps only the lines of the last scans, so that an endless stream does not fill the disk: a time before the last scan (90s, 15m,
+	// 1h, 7d) or a size (500MB, 2GB). Scores and page are of these scans. Without it the lines of all scans are kept.
+	Last filtering.Last `yaml:"last,omitempty"`
 
 	source *config.Source
 }
@@ -102,6 +107,9 @@ func (s Filtering) Check(f *config.Faults) {
 	}
 	f.If(s.Scans.Hold > 0 && s.Method != nil && !s.Method.Samples(), "scans.hold", "measurements are predicted by samples, and the method has none: "+
 		"take smcmc, bootstrap or auxiliary, or leave hold out")
+	if s.Keep != "" && s.Last != "" {
+		f.Conflict([]string{"last", "keep"}, "keeps the lines of the last scans alone, and keep: %s the particles of all scans, in memory: leave one of the two out", s.Keep)
+	}
 	if s.Keep == Samples && s.Method != nil && !s.Method.Samples() {
 		f.Conflict([]string{"keep", "method"}, "%s has no samples to keep", s.Method.Title())
 	}

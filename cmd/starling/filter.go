@@ -36,6 +36,9 @@ lines (tracks.jsonl), a table (tracks.csv), scores (metrics.json) and a page (re
 and when it is interrupted; --resume continues it, and all files end with the same bytes. A file is read again from its beginning. A
 sender on stdin replays scans from any time up to the last one that was filtered.
 
+A run takes the same memory for any number of scans. Of a stream without an end --last keeps the lines of the last scans alone, by their
+time (1h, 7d) or by size (500MB), so that the disk does not fill up; scores and page are of these scans.
+
 Exit status: 0 done, 1 the run failed, left out more than half of its scans, or nobody reads stdout any more, 2 wrong use or config, 3 bad scans, 130 interrupted.
 
 Parts that a config can name, each by its key:
@@ -46,7 +49,8 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 		Example: `  starling filter clutter3
   starling filter clutter3 --against bootstrap --set scans.simulate=50
   starling filter mine.yaml --scans scans.csv --truth truth.csv --out runs/mine
-  radar | starling filter mine.yaml --scans - > tracks.jsonl`,
+  radar | starling filter mine.yaml --scans - > tracks.jsonl
+  radar | starling filter mine.yaml --scans - --out runs/mine --last 1h`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return starling.PresetsFor("filter"), cobra.ShellCompDirectiveDefault
@@ -59,13 +63,14 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags.StringVar(&f.scans, "scans", "", "read the scans from `FILE`, or from stdin if it is -")
 	flags.StringVar(&f.truth, "truth", "", "compare with the true states in `FILE`, as scans.truth in the config")
 	flags.StringVar(&f.bad, "bad", "", "`WHAT` happens to scans that cannot be used: stop or skip, as scans.bad in the config")
+	flags.StringVar(&f.last, "last", "", "keep only the lines of the last `TIME` of scans, as in 1h, or of the last bytes, as in 500MB; last in the config")
 	flags.StringVar(&f.against, "against", "", "run another `METHOD` beside, as against in the config: "+strings.Join(filter.Methods.Names(), ", "))
 	return cmd
 }
 
 type filterRun struct {
 	kept
-	scans, truth, bad, against string
+	scans, truth, bad, last, against string
 }
 
 func (f *filterRun) run(cmd *cobra.Command, args []string) error {
@@ -175,6 +180,9 @@ func (f *filterRun) spec(name string) (starling.Filtering, error) {
 	if f.bad != "" {
 		set = append(set, "scans.bad="+f.bad)
 	}
+	if f.last != "" {
+		set = append(set, "last="+config.Scalar(f.last))
+	}
 	if f.against != "" {
 		set = append(set, "against="+f.against)
 	}
@@ -183,7 +191,7 @@ func (f *filterRun) spec(name string) (starling.Filtering, error) {
 
 // flagged lists the flags that only filter has.
 func (f *filterRun) flagged() (all []flagged) {
-	for _, flag := range []flagged{{"--scans", f.scans, false}, {"--truth", f.truth, false}, {"--bad", f.bad, false}, {"--against", f.against, false}} {
+	for _, flag := range []flagged{{"--scans", f.scans, false}, {"--truth", f.truth, false}, {"--bad", f.bad, false}, {"--last", f.last, false}, {"--against", f.against, false}} {
 		flag.given = flag.value != ""
 		all = append(all, flag)
 	}
@@ -226,6 +234,9 @@ func filterTable(r *starling.Filtered) string {
 		fmt.Fprintf(&text, "R-hat of the filters' chains: median %s, largest %s\n", fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
 	}
 	fmt.Fprintf(&text, "%s, %s, %s missing\n", numeral.Several(m.Scans, "scan"), numeral.Several(m.Returns, "measurement"), numeral.Count(m.Missing))
+	if m.Earlier > 0 {
+		fmt.Fprintf(&text, "all of this is of the last %s; %s before them are no longer kept\n", r.Spec.Last, numeral.Several(m.Earlier, "scan"))
+	}
 	return text.String()
 }
 

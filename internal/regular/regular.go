@@ -134,3 +134,13 @@ func Read(path string, limit int64) ([]byte, error) {
 	}
 	return text, f.Unchanged()
 }
+
+// ReadFirst reads the first bytes of a regular file; fewer where it has fewer.
+func ReadFirst(path string, bytes int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.NewSectionReader(f, 0, min(bytes, f.Size())))
+}

@@ -54,6 +54,7 @@ const (
 	Restart   Purpose = 25 // seeds of runs that begin again from the prior
 	Pilot     Purpose = 26 // seed of the run that chooses the temperatures for others
 	Target    Purpose = 27 // targets drawn from a predictive distribution
+	Thin      Purpose = 28 // choice of the scans that a page draws of a long stream
 )
 
 // Key is the address of a stream.

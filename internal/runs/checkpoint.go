@@ -18,15 +18,15 @@ import (
 type checkpoint struct {
 	identity
 	trace  sum           // of the trace's file when the checkpoint was written
-	sorted sum           // at the end of a phase: of the trace as Finish writes it, part by part; otherwise the zero sum
+	sorted sum           // of the trace that is about to take its place: as Finish writes it, part by part, or a shorter one; otherwise the zero sum
 	phases []*savedPhase // in the order in which they began
 }
 
-// upTo returns the beginning of the trace's file that the checkpoint was written after.
-func (c *checkpoint) upTo(text []byte) ([]byte, error) {
+// upTo finds the beginning of the trace's file that the checkpoint was written after.
+func (c *checkpoint) upTo(path string) (*beginning, error) {
 	for _, s := range []sum{c.trace, c.sorted} {
-		if s.begins(text) {
-			return text[:s.bytes], nil
+		if b, err := begins(path, s); b != nil || err != nil {
+			return b, err
 		}
 	}
 	return nil, errTrace

@@ -37,6 +37,9 @@
 // sums of the trace up to the checkpoint, whose lines have times. A run does not go on from a checkpoint whose trace has
 // changed.
 //
+// A kind of run may say that it Streams: its traced phase is open, may have any number of steps, and its lines are on the disk alone. Lines that
+// are no longer needed are removed from the beginning of the trace (Phase.First).
+//
 // The manifest of a run that is done has the SHA-256 of each file, and of itself. A Record compares each file that it reads.
 //
 // After a write fails, no other write is tried: a full disk stops the run and leaves the last good state. The manifest's

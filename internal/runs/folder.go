@@ -26,6 +26,10 @@ type Kind struct {
 	// They are gone when the run is done, whose result has all of it. Empty: there are none.
 	Shards string
 
+	// Streams says that the traced phase of such runs is open. Its lines may be too many for the memory: they are read one after another
+	// (Record.Lines).
+	Streams bool
+
 	// Stored returns the sums of the shards that the packed state of a part counts, from number 0; none for a part that stores nothing.
 	Stored func(part []byte) [][sha256.Size]byte
 
@@ -261,9 +265,14 @@ type File struct {
 	Write func(w io.Writer) error
 }
 
-// Write writes a finished run into the folder. Each file replaces an existing one atomically. The manifest comes last: its
-// status says that the run is done, and it holds the checksums of the other files.
+// Write writes a finished run into the folder, of a kind that does not stream. Each file replaces an existing one atomically. The manifest
+// comes last: its status says that the run is done, and it holds the checksums of the other files.
 func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manifest) error {
+	return f.write(config, files, []File{{traceFile, func(w io.Writer) error { return writeTrace(w, trace) }}}, nil, m)
+}
+
+// write is Write, where the trace is to be written, or is there already, with a sum.
+func (f *Folder) write(config []byte, files, trace []File, there map[string]sum, m *Manifest) error {
 	all := []File{{configFile, func(w io.Writer) error {
 		_, err := w.Write(config)
 		return err
@@ -274,8 +283,11 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manife
 		}
 		all = append(all, file)
 	}
-	all = append(all, File{traceFile, func(w io.Writer) error { return writeTrace(w, trace) }})
+	all = append(all, trace...)
 	m.Kind, m.Status, m.Files = f.kind.Name, Done, map[string]string{}
+	for name, sum := range there {
+		m.Files[name] = sum.hex()
+	}
 	for _, file := range all {
 		sum := newSumming()
 		err := ckpt.Replace(f.path(file.Name), "", func(w io.Writer) error {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // keeper saves a run in its folder while it goes on. A nil keeper saves nothing.
@@ -22,8 +23,8 @@ type keeper struct {
 	folder *Folder
 	every  time.Duration
 	now    func() time.Time
-	from   string // the checkpoint file that the run was resumed from; empty: the run began anew
-	begun  []byte // the trace up to that checkpoint; nil once the trace is open
+	from   string     // the checkpoint file that the run was resumed from; empty: the run began anew
+	begun  *beginning // the trace up to that checkpoint; nil: there is none, or the trace is open
 
 	turn           sync.Mutex // guards the fields below; not held while a part computes
 	trace          *os.File
@@ -35,10 +36,14 @@ type keeper struct {
 	rotate         bool        // the last written file is good: keep it until the next one is complete
 	changed        bool        // some part has made a step since the last checkpoint
 	failed         error       // the error of a write; no other write is tried after it
+
+	first   func(Lines) (int, error) // of the phase that is at work: the first step whose line is still needed; nil: all are
+	longest int64                    // bytes of the trace from which on it is made shorter
+	least   int64                    // below so many bytes it is not
 }
 
 // begin begins a phase, or resumes it from its saved state.
-func (k *keeper) begin(name string, parts int) (*savedPhase, error) {
+func (k *keeper) begin(name string, parts int, first func(Lines) (int, error)) (*savedPhase, error) {
 	if k == nil {
 		return (&checkpoint{}).phase(name, parts)
 	}
@@ -48,7 +53,7 @@ func (k *keeper) begin(name string, parts int) (*savedPhase, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.phase, k.running, k.asked = p, make([]bool, parts), make([]bool, parts)
+	k.phase, k.running, k.asked, k.first = p, make([]bool, parts), make([]bool, parts), first
 	return p, nil
 }
 
@@ -73,7 +78,10 @@ func (k *keeper) step(i int, part Part, save bool) error {
 	}
 	complete := !slices.Contains(k.asked, true) || now.Sub(k.round) >= k.every
 	if save || !k.round.IsZero() && complete {
-		return k.write(sum{})
+		if err := k.write(sum{}); err != nil {
+			return err
+		}
+		return k.shorten(false)
 	}
 	return nil
 }
@@ -134,7 +142,7 @@ func (k *keeper) write(sorted sum) error {
 
 // end saves the parts after a phase: in their final states or, if stopped is not nil, where they were stopped. made is the
 // number of steps of each part that are in the trace. A part that has made more steps keeps its last packed state. trace is
-// the whole trace; if the phase was not stopped, it is sorted.
+// the whole trace, in memory unless the phase is open; if the phase was not stopped, it is sorted.
 func (k *keeper) end(stopped error, parts []Part, made []int, trace []TraceLine) error {
 	if k == nil || k.failed != nil {
 		return stopped
@@ -153,7 +161,13 @@ func (k *keeper) end(stopped error, parts []Part, made []int, trace []TraceLine)
 		return errors.Join(stopped, k.write(sum{}))
 	}
 	var sorted sum
-	if k.phase.traced {
+	switch {
+	case k.phase.traced && k.folder.kind.Streams:
+		if err := k.shorten(true); err != nil {
+			return err
+		}
+		sorted = k.traced.sum()
+	case k.phase.traced:
 		whole := newSumming()
 		if err := writeTrace(whole, trace); err != nil {
 			return err
@@ -180,6 +194,84 @@ func (k *keeper) line(l TraceLine) error {
 		}
 	}
 	return k.failed
+}
+
+// lines reads the trace so far, which must be as this process wrote it.
+func (k *keeper) lines(yield func(TraceLine, error) bool) {
+	path := k.folder.path(traceFile)
+	file, err := regular.Open(path)
+	if err != nil {
+		yield(TraceLine{}, err)
+		return
+	}
+	defer file.Close()
+	read := newSumming()
+	for l, err := range linesOf(io.TeeReader(file, read)) {
+		if err != nil {
+			yield(TraceLine{}, fmt.Errorf("%s: %w", path, err))
+			return
+		}
+		if !yield(l, nil) {
+			return
+		}
+	}
+	if read.sum() != k.traced.sum() {
+		yield(TraceLine{}, &DamagedError{fmt.Errorf("%s: another process has written to it; begin anew in another folder", path)})
+	}
+}
+
+// leastShortened is the size below which a trace is not made shorter.
+const leastShortened = 1 << 20
+
+// shorten removes the lines that are not needed, when the trace has become twice as long as it was after the last time, so that the work
+// is in proportion to the lines. The trace is replaced by a shorter one whole. Two checkpoints are written before that, which go on from the
+// longer one as well as from the shorter: whatever moment the process is killed at, the run goes on from both.
+func (k *keeper) shorten(now bool) error {
+	if k.first == nil || !now && k.traced.bytes < k.longest {
+		return nil
+	}
+	from, err := k.first(k.lines)
+	if err == nil {
+		err = k.cutBefore(from)
+	}
+	switch {
+	case k.failed != nil: // a checkpoint could not be written
+		return k.failed
+	case err != nil:
+		k.failed = saving(err)
+		return k.failed
+	}
+	k.longest = max(2*k.traced.bytes, k.least)
+	return nil
+}
+
+// cutBefore removes the lines of the steps before one.
+func (k *keeper) cutBefore(step int) error {
+	path, rest := k.folder.path(traceFile), newSumming()
+	at, err := lineAt(path, step)
+	if err != nil || at == 0 {
+		return err
+	}
+	err = ckpt.Replace(path, "", func(w io.Writer) error {
+		if err := copyOf(io.MultiWriter(w, rest), path, at, k.traced.bytes); err != nil {
+			return err
+		}
+		return errors.Join(k.write(rest.sum()), k.write(rest.sum()), k.close()) // closed: a system may not replace a file that is open
+	})
+	if err != nil {
+		return err
+	}
+	k.traced = rest
+	return k.reopen()
+}
+
+// reopen opens the trace's file to write on.
+func (k *keeper) reopen() (err error) {
+	if err := k.close(); err != nil {
+		return err
+	}
+	k.trace, err = regular.Create(k.folder.path(traceFile), os.O_APPEND|os.O_WRONLY)
+	return err
 }
 
 // close closes the trace. Closing it again does nothing.

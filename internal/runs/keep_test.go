@@ -48,7 +48,7 @@ func TestPackedInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := &keeper{state: *c}
-	p, err := k.begin("both", 2)
+	p, err := k.begin("both", 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func saved(t *testing.T, f *Folder) string {
 func TestWhenSaved(t *testing.T) {
 	now := time.Unix(0, 0)
 	k := opened(t, 10*time.Second, func() time.Time { return now })
-	if _, err := k.begin("four", 4); err != nil {
+	if _, err := k.begin("four", 4, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []struct {
@@ -211,7 +211,7 @@ func TestNobodyWaits(t *testing.T) {
 // is half overwritten, so that no other part may save it.
 func TestPartNotWritten(t *testing.T) {
 	k := opened(t, time.Hour, nil)
-	if _, err := k.begin("two", 2); err != nil {
+	if _, err := k.begin("two", 2, nil); err != nil {
 		t.Fatal(err)
 	}
 	k.asked[0] = true

@@ -41,8 +41,12 @@ type Phase struct {
 	Parts []Part
 
 	// Open says that the number of steps is not known beforehand: the phase has one part, its lines have no progress, and it
-	// ends when Step returns io.EOF.
+	// ends when Step returns io.EOF. Its lines are not held in memory: the kind of its run Streams (Run.Lines).
 	Open bool
+
+	// First, if not nil, is asked from time to time, and when an open phase ends, which step is the first whose line is still needed. The
+	// lines before it are removed from the trace.
+	First func(so Lines) (k int, err error)
 
 	// SaveEnds asks for a checkpoint whenever a part ends: for few parts that each take long.
 	SaveEnds bool
@@ -52,7 +56,7 @@ type Phase struct {
 	Watch func(l TraceLine) error
 
 	// Resumed, if not nil, is called once before the first step if a part of the phase was restored. It receives the lines of
-	// the trace or, if the phase is not traced, a line with Part and K alone for each part that has begun.
+	// the trace or, if the phase is not traced or is open, a line with Part and K alone for each part that has begun.
 	Resumed func(kept []TraceLine) error
 }
 
@@ -82,14 +86,10 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	if err := r.keep.end(stopped, p.Parts, w.made, r.trace); err != nil {
 		return err
 	}
-	if !w.traced {
+	if !w.traced || p.Open { // the lines of an open phase were counted one by one
 		return nil
 	}
-	check := func() error { return CheckTrace(r.trace, len(p.Parts)) }
-	if p.Open {
-		check = func() error { return CheckSteps(r.trace) }
-	}
-	if err := check(); err != nil {
+	if err := CheckTrace(r.trace, len(p.Parts)); err != nil {
 		return fmt.Errorf("the trace of phase %q: %w", p.Name, err)
 	}
 	return nil
@@ -109,7 +109,7 @@ type work struct {
 
 // restore brings back the parts that were saved.
 func (w *work) restore() error {
-	saved, err := w.run.keep.begin(w.Name, len(w.Parts))
+	saved, err := w.run.keep.begin(w.Name, len(w.Parts), w.First)
 	if err != nil {
 		return w.refused(err)
 	}
@@ -131,7 +131,7 @@ func (w *work) restore() error {
 		}
 	}
 	w.share()
-	if w.traced {
+	if w.traced && !w.Open {
 		kept = w.run.trace
 	}
 	if w.Resumed == nil || len(kept) == 0 {
@@ -207,7 +207,7 @@ func (w *work) record(i int, line Line) error {
 	if traced := line.Fields != nil; w.begun && traced != w.traced {
 		return fmt.Errorf("phase %q: some steps leave lines in the trace, others none", w.Name)
 	} else if traced {
-		if err := w.run.append(w.Name, l); err != nil {
+		if err := w.run.append(&w.Phase, l); err != nil {
 			return err
 		}
 		w.traced = true

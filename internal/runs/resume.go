@@ -63,14 +63,18 @@ func (k *keeper) resume(r *Run) error {
 	if err := k.load(r.notice); err != nil || !f.kept {
 		return err
 	}
-	if r.trace, r.traced, err = k.cut(); err != nil {
+	kept, phase, err := k.cut()
+	if err != nil {
 		return err
 	}
+	if r.traced = phase; !f.kind.Streams {
+		r.trace = kept
+	}
 	r.clock.evaluation = time.Duration(m.EvaluationSeconds * float64(time.Second))
-	if len(r.trace) == 0 { // the run was stopped in a phase that is not traced
+	if len(kept) == 0 { // the run was stopped in a phase that is not traced
 		r.clock.work = time.Duration(m.WorkSeconds * float64(time.Second))
 	}
-	for _, l := range r.trace {
+	for _, l := range kept {
 		r.clock.work = max(r.clock.work, time.Duration(l.Seconds*float64(time.Second)))
 	}
 	r.Manifest.WorkSeconds, r.Manifest.EvaluationSeconds = r.clock.work.Seconds(), r.clock.evaluation.Seconds()
@@ -106,13 +110,25 @@ func (k *keeper) load(notice func(text string)) error {
 	return nil
 }
 
-// cut reads the trace up to the checkpoint, and finds the phase whose steps it holds.
+// cut reads the trace up to the checkpoint, of a run that Streams the last line alone, and finds the phase whose steps it holds.
 func (k *keeper) cut() (trace []TraceLine, phase string, err error) {
 	p := k.state.traced()
 	if p == nil {
 		return nil, "", nil
 	}
-	if trace, err = cutTrace(k.begun, p.steps); err != nil {
+	if k.folder.kind.Streams {
+		var last TraceLine
+		if err = last.UnmarshalJSON(k.begun.last.whole); err == nil && (len(p.steps) != 1 || last.K != p.steps[0]) {
+			err = fmt.Errorf("it ends with k %d, and the checkpoint with %v", last.K, p.steps)
+		}
+		trace = []TraceLine{last}
+	} else {
+		var text []byte
+		if text, err = regular.ReadFirst(k.folder.path(traceFile), k.begun.bytes); err == nil {
+			trace, err = cutTrace(text, p.steps)
+		}
+	}
+	if err != nil {
 		return nil, "", &DamagedError{fmt.Errorf("%s: %w: begin anew in another folder", k.folder.path(traceFile), err)}
 	}
 	return trace, p.name, nil

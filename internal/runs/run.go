@@ -77,7 +77,7 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 		folder.busy.Store(r.open)
 	}()
 	r.Manifest.Kind = folder.kind.Name
-	k := &keeper{folder: folder, every: o.Every, now: r.clock.time}
+	k := &keeper{folder: folder, every: o.Every, now: r.clock.time, least: leastShortened}
 	k.state.identity = r.identity()
 	if k.every == 0 {
 		k.every = SaveEvery
@@ -110,20 +110,35 @@ func (k *keeper) open(r *Run) error {
 	if err := ckpt.WriteFile(f.path(configFile), r.config); err != nil {
 		return err
 	}
-	k.traced = newSumming()
-	if err := ckpt.Replace(f.path(traceFile), "", func(w io.Writer) error {
-		_, err := io.MultiWriter(w, k.traced).Write(k.begun)
-		return err
-	}); err != nil {
-		return err
-	}
-	k.begun = nil
-	var err error
-	if k.trace, err = regular.Create(f.path(traceFile), os.O_APPEND|os.O_WRONLY); err != nil {
+	if err := k.openTrace(); err != nil {
 		return err
 	}
 	k.saved = k.now()
 	return nil
+}
+
+// openTrace opens the trace's file: an empty one, or the one that the run goes on with, cut back to the checkpoint. A file that has another
+// name as well, such as a copy by links, is left to that name.
+func (k *keeper) openTrace() (err error) {
+	path := k.folder.path(traceFile)
+	if k.begun == nil {
+		k.traced = newSumming()
+		if err := ckpt.WriteFile(path, nil); err != nil {
+			return err
+		}
+		return k.reopen()
+	}
+	k.traced = k.begun.summing
+	k.begun = nil
+	if err := k.reopen(); err == nil {
+		return os.Truncate(path, k.traced.bytes)
+	} else if !errors.Is(err, regular.ErrIrregular) {
+		return err
+	}
+	if err := ckpt.Replace(path, "", func(w io.Writer) error { return copyOf(w, path, 0, k.traced.bytes) }); err != nil {
+		return err
+	}
+	return k.reopen()
 }
 
 func (r *Run) identity() identity {
@@ -131,19 +146,33 @@ func (r *Run) identity() identity {
 	return identity{kind: m.Kind, release: m.Version, revision: m.Revision, config: r.config, data: m.Data, init: m.Init}
 }
 
-// Trace returns the lines so far. Once their phase has ended, they are sorted by part and then by step.
+// Trace returns the lines so far; none of an open phase. Once their phase has ended, they are sorted by part and then by step.
 func (r *Run) Trace() []TraceLine { return r.trace }
 
-// append adds a line of a phase to the trace.
-func (r *Run) append(phase string, l TraceLine) error {
-	if r.traced != "" && r.traced != phase {
-		return fmt.Errorf("phases %q and %q of a run both leave lines in the trace", r.traced, phase)
+// Lines reads the trace of an open phase that has ended. A run without a folder has no lines: its Watch has seen them.
+func (r *Run) Lines() Lines {
+	return func(yield func(TraceLine, error) bool) {
+		if r.keep == nil {
+			return
+		}
+		r.keep.lines(yield)
 	}
-	r.traced = phase
+}
+
+// append adds a line of a phase to the trace.
+func (r *Run) append(p *Phase, l TraceLine) error {
+	if r.traced != "" && r.traced != p.Name {
+		return fmt.Errorf("phases %q and %q of a run both leave lines in the trace", r.traced, p.Name)
+	}
+	if r.traced = p.Name; r.folder != nil && r.folder.kind.Streams != p.Open {
+		return fmt.Errorf("phase %q: open: %v, and the kind of its run streams: %v", p.Name, p.Open, r.folder.kind.Streams)
+	}
 	if err := r.keep.line(l); err != nil {
 		return err
 	}
-	r.trace = append(r.trace, l)
+	if !p.Open {
+		r.trace = append(r.trace, l)
+	}
 	return nil
 }
 
@@ -178,7 +207,11 @@ func (r *Run) Finish(files []File) error {
 	}
 	err := r.keep.close()
 	if err == nil {
-		err = r.folder.Write(r.config, r.trace, files, &r.Manifest)
+		if r.folder.kind.Streams {
+			err = r.folder.write(r.config, files, nil, map[string]sum{traceFile: r.keep.traced.sum()}, &r.Manifest)
+		} else {
+			err = r.folder.Write(r.config, r.trace, files, &r.Manifest)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("the run is done but could not be written: %w", remedied(err))

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-smc/starling/internal/regular"
 )
 
-// savedState reads a checkpoint of a run's folder, and the trace up to it.
-func savedState(dir, name string) (c *checkpoint, trace []byte, err error) {
+// savedState reads a checkpoint of a run's folder, and finds the beginning of the trace's file that it was written after.
+func savedState(dir, name string) (c *checkpoint, trace *beginning, err error) {
 	b, err := regular.Read(filepath.Join(dir, name), limit(name))
 	if err != nil {
 		return nil, nil, err
@@ -16,10 +16,7 @@ func savedState(dir, name string) (c *checkpoint, trace []byte, err error) {
 	if c, err = readCheckpoint(b); err != nil {
 		return nil, nil, err
 	}
-	text, err := regular.Read(filepath.Join(dir, traceFile), limit(traceFile))
-	if err == nil {
-		trace, err = c.upTo(text)
-	}
+	trace, err = c.upTo(filepath.Join(dir, traceFile))
 	return c, trace, err
 }
 

@@ -47,11 +47,6 @@ func readSum(b []byte) sum {
 // hex is the SHA-256 as it stands in a manifest.
 func (s sum) hex() string { return fmt.Sprintf("%x", s.sha256) }
 
-// begins reports whether a text begins with the bytes of the sum.
-func (s sum) begins(text []byte) bool {
-	return 0 <= s.bytes && s.bytes <= int64(len(text)) && sha256.Sum256(text[:s.bytes]) == s.sha256
-}
-
 // sumFile hashes a file without holding it in memory.
 func sumFile(path string) (sum, error) {
 	f, err := regular.Open(path)

@@ -129,16 +129,6 @@ func CheckTrace(trace []TraceLine, parts int) error {
 	return nil
 }
 
-// CheckSteps checks that the trace of an open phase has the steps of its one part in order, from the first.
-func CheckSteps(trace []TraceLine) error {
-	for i, l := range trace {
-		if l.Part != 0 || l.K != i+1 {
-			return fmt.Errorf("line %d is k %d of island %d: lines are missing, or too many", i+1, l.K, l.Part)
-		}
-	}
-	return nil
-}
-
 func writeTrace(w io.Writer, trace []TraceLine) error {
 	lines := json.NewEncoder(w)
 	for _, line := range trace {

@@ -98,7 +98,7 @@ func Verify(dir string, kind Kind) (*Verification, error) {
 
 // unfinished checks what a run that is not done goes on from.
 func (v *Verification) unfinished(f *Folder) {
-	var trace []byte
+	var trace *beginning
 	for _, name := range []string{checkpointFile, previousFile} {
 		c, text, err := savedState(f.Dir, name)
 		if name == previousFile && !f.has(name) {
@@ -120,7 +120,7 @@ func (v *Verification) unfinished(f *Folder) {
 		err = errors.New("is not the config in the checkpoint")
 	}
 	v.compared(configFile, "", err)
-	v.add(traceFile, OK, fmt.Sprintf("its first %d bytes, up to the checkpoint", len(trace)))
+	v.add(traceFile, OK, fmt.Sprintf("its first %d bytes, up to the checkpoint", trace.bytes))
 	v.shards(f)
 }
 

@@ -1,0 +1,151 @@
+package filtering
+
+import (
+	"iter"
+	"math"
+
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Summary sums up a run, scan by scan, in the same memory for any number of scans.
+type Summary struct {
+	model                                      ssm.Model
+	metrics                                    Metrics
+	ess, rhat, ancestors, joint, index, refine spreading
+	evidence                                   total
+	judge                                      *judge
+	held                                       Held
+	rival                                      *Rival // nil: there is none
+	rivalEvidence                              total
+	squares                                    float64 // of the differences of the two means
+	compared                                   int     // numbers of them
+}
+
+// Summarise sums up the steps of a run. leftOut is the number of scans that were left out, against the title of the other method.
+func Summarise(m ssm.Model, steps iter.Seq2[*Step, error], leftOut int, against string) (*Metrics, error) {
+	s := NewSummary(m, against)
+	for step, err := range steps {
+		if err != nil {
+			return nil, err
+		}
+		s.Add(step)
+	}
+	return s.Metrics(leftOut), nil
+}
+
+// NewSummary is a Summary of no scans. against is the title of the other method; empty: there is none.
+func NewSummary(m ssm.Model, against string) *Summary {
+	s := &Summary{model: m, judge: newJudge(m)}
+	_, s.metrics.linear = m.(ssm.Linear)
+	s.metrics.doubts = newDoubts(m)
+	if against != "" {
+		s.rival = &Rival{Method: against}
+	}
+	return s
+}
+
+// Add adds the next scan.
+func (u *Summary) Add(s *Step) {
+	m := &u.metrics
+	if m.Scans == 0 {
+		m.Earlier = s.Line.K - 1
+	}
+	m.Scans++
+	m.Returns += s.Returns
+	m.Missing += s.Missing
+	m.Partial += s.Partial
+	m.Dropped += s.Dropped
+	m.Evaluated += s.Evaluated
+	m.Skipped += s.Skipped
+	if s.Ancestors == 1 {
+		m.Lone++
+	}
+	if s.errorsUnknown(u.model) {
+		m.Unknown++
+	}
+	m.Still = m.Still.add(s.Still)
+	m.doubts.add(s)
+	few := s.ESS != nil && *s.ESS < fewDraws
+	if few {
+		m.Few++
+	}
+	if s.RHat != nil && *s.RHat > apart && !few {
+		m.Apart++
+	}
+	if s.Ancestors > 0 {
+		u.ancestors.add(float64(s.Ancestors))
+	}
+	u.ess.addSome(s.ESS)
+	u.rhat.addSome(s.RHat)
+	if s.Accept != nil {
+		u.joint.addSome(s.Accept.Joint)
+		u.index.addSome(s.Accept.Index)
+		u.refine.addSome(s.Accept.Refine)
+	}
+	u.evidence.add(s.LogEvidence)
+	u.judge.add(s)
+	if s.Held != nil {
+		u.held.N += s.Held.N
+		u.held.LogScore += s.Held.Filter
+		u.held.Running += s.Held.Baseline
+	}
+	if u.rival == nil {
+		return
+	}
+	u.rivalEvidence.add(s.Against.LogEvidence)
+	mean := s.whole()
+	for c, v := range s.Against.Mean {
+		d := float64(mean[c] - v)
+		u.squares, u.compared = u.squares+float64(d*d), u.compared+1
+		u.rival.KS += s.Against.KS[c]
+	}
+}
+
+// Metrics sums up the scans so far.
+func (u *Summary) Metrics(leftOut int) *Metrics {
+	out := u.metrics
+	out.LeftOut = leftOut
+	out.ESS, out.RHat, out.Ancestors = u.ess.spread(), u.rhat.spread(), u.ancestors.spread()
+	out.Joint, out.Index, out.Refine = u.joint.spread(), u.index.spread(), u.refine.spread()
+	out.LogEvidence, out.Errors = u.evidence.number(), u.judge.errors()
+	if h := u.held; h.N > 0 {
+		h.LogScore /= Number(h.N)
+		h.Running /= Number(h.N)
+		out.Held = &h
+	}
+	if u.rival != nil && out.Scans > 0 {
+		r := *u.rival
+		r.LogEvidence = u.rivalEvidence.number()
+		r.KS /= Number(u.compared)
+		r.Distance = Number(math.Sqrt(u.squares / float64(u.compared)))
+		if j := u.judge; j.n > 0 {
+			r.RMSE = known(math.Sqrt(j.rivalSquares / float64(j.coordinates)))
+		}
+		out.Against = &r
+	}
+	return &out
+}
+
+// total is the sum of a number that every scan has.
+type total struct {
+	sum    Number
+	n      int
+	lacked bool // some scan had none
+}
+
+func (t *total) add(v *Number) {
+	if t.n++; v == nil {
+		t.lacked = true
+		return
+	}
+	t.sum += *v
+}
+
+// number is the sum; nil if a scan has none.
+func (t *total) number() *Number {
+	if t.n == 0 || t.lacked {
+		return nil
+	}
+	sum := t.sum
+	return &sum
+}
