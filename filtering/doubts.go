@@ -8,6 +8,11 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
+// Region is a model whose measurements lie in a rectangle of the plane, mostly.
+type Region interface {
+	Bounds() (x0, x1, y0, y1 float64) // no rectangle if it has no area
+}
+
 // doubts look for scans whose times are not what was meant, line by line, in little memory: steps of time that are 10³, 10⁶ or 10⁹ times
 // what the model expects, and tracks that are wider than the model's region.
 type doubts struct {

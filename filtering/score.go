@@ -117,11 +117,6 @@ func quantiles(values []float64) (q []Number) {
 	return q
 }
 
-// Region is a model whose measurements lie in a rectangle of the plane, mostly.
-type Region interface {
-	Bounds() (x0, x1, y0, y1 float64) // no rectangle if it has no area
-}
-
 // cellsAcross is the number of cells along the longer side of the picture of returns.
 const cellsAcross = 80
 
