@@ -19,7 +19,7 @@ type byHand struct {
 
 func chainByHand(t *testing.T, f *smcmc, st *State, scan *ssm.Scan) (h byHand) {
 	t.Helper()
-	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), 0, st, scan)
+	c, err := newChain(&f.Job, f.blocks, f.groups(st.K), f.Refine.learns(), 0, st, scan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ type chain struct {
 	n      int
 
 	x      []float64   // the state
-	groups []ssm.Block // coordinates of the state before that have an index of their own
+	groups []ssm.Block // coordinates of the state before that have an index of their own (Ancestors)
 	a      []int32     // for each group, the index of the particle that it comes from
 	before []float64   // f(a), the state before
 	prior  float64     // log p(x | f(a)); NaN: to be computed
@@ -46,11 +46,9 @@ func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 // newChain starts the chain of a scan: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the draw, the
 // chain starts at another draw, up to mostStarts.
 //
-// Before the first scan the particles are draws of the model's start, where targets are independent. So each target has an index of
-// its own there: N draws of each make N^P starts of P targets. Without this, few of N draws would be near the truth in all targets.
-//
-// learns says that the refinement learns in the burn-in; filter is the number of the filter, for its streams.
-func newChain(j *Job, blocks []ssm.Block, learns bool, filter int, st *State, scan *ssm.Scan) (*chain, error) {
+// groups are the coordinates that have an index of their own; learns says that the refinement learns in the burn-in; filter is the number
+// of the filter, for its streams.
+func newChain(j *Job, blocks, groups []ssm.Block, learns bool, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(j.Model, scan)
 	if err != nil {
 		return nil, err
@@ -59,10 +57,7 @@ func newChain(j *Job, blocks []ssm.Block, learns bool, filter int, st *State, sc
 	if err != nil {
 		return nil, err
 	}
-	d, groups := st.Dim, []ssm.Block{{From: 0, To: st.Dim}}
-	if st.K == 0 {
-		groups = blocks
-	}
+	d := st.Dim
 	c := &chain{
 		blocks: blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
 		groups: groups, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
