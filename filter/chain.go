@@ -18,6 +18,7 @@ type chain struct {
 
 	x      []float64   // the state
 	groups []ssm.Block // coordinates of the state before that have an index of their own (Ancestors)
+	apart  bool        // groups are drawn one after another
 	a      []int32     // for each group, the index of the particle that it comes from
 	before []float64   // f(a), the state before
 	prior  float64     // log p(x | f(a)); NaN: to be computed
@@ -43,26 +44,23 @@ func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.ac
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 
-// newChain starts the chain of a scan: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the draw, the
-// chain starts at another draw, up to mostStarts.
-//
-// groups are the coordinates that have an index of their own; learns says that the refinement learns in the burn-in; filter is the number
-// of the filter, for its streams.
-func newChain(j *Job, blocks, groups []ssm.Block, learns bool, filter int, st *State, scan *ssm.Scan) (*chain, error) {
-	tr, err := st.transition(j.Model, scan)
+// newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
+// draw, the chain starts at another draw, up to mostStarts. The number of the filter is for its streams.
+func (f *smcmc) newChain(filter int, st *State, scan *ssm.Scan) (*chain, error) {
+	tr, err := st.transition(f.Model, scan)
 	if err != nil {
 		return nil, err
 	}
-	like, err := bind(j.Model, scan, j.Pool)
+	like, err := bind(f.Model, scan, f.Pool)
 	if err != nil {
 		return nil, err
 	}
-	d := st.Dim
+	d, groups := st.Dim, f.groups(st.K)
 	c := &chain{
-		blocks: blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
-		groups: groups, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
+		blocks: f.blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
+		groups: groups, apart: f.Ancestors != Together, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
-	c.key = rng.Key{Seed: j.Seed, Purpose: rng.Predict, Island: j.Node, Iteration: st.K + 1, Particle: filter}
+	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
 	s, possible := c.key.Stream(), false
 	for range mostStarts {
 		c.draw(s)
@@ -77,7 +75,7 @@ func newChain(j *Job, blocks, groups []ssm.Block, learns bool, filter int, st *S
 	}
 	like.Set(c.x)
 	c.prior = math.NaN()
-	if learns {
+	if f.Refine.learns() {
 		c.walk.restore(st.Tuning, c)
 	}
 	c.key.Purpose = rng.Chain
@@ -96,6 +94,13 @@ func (c *chain) draw(s *ssm.Stream) {
 func (c *chain) take(before []float64, g int, a int32) {
 	b := c.groups[g]
 	copy(before[b.From:b.To], c.from[int(a)*len(before)+b.From:])
+}
+
+// sample makes a proposal of the state, with the coordinates of a block drawn from p(· | before).
+func (c *chain) sample(s *ssm.Stream, before []float64, b ssm.Block) {
+	c.tr.Sample(s, before, c.y)
+	copy(c.y[:b.From], c.x[:b.From])
+	copy(c.y[b.To:], c.x[b.To:])
 }
 
 // stream returns the random numbers of a decision of the present step.

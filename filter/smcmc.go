@@ -216,7 +216,7 @@ func (f *smcmc) part(st *State, r int) *State {
 
 // run makes the chain of filter r, and keeps its states.
 func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept []float64) (*chain, error) {
-	c, err := newChain(&f.Job, f.blocks, f.groups(st.K), f.Refine.learns(), r, st, scan)
+	c, err := f.newChain(r, st, scan)
 	if err != nil {
 		return nil, err
 	}
