@@ -33,6 +33,7 @@ type chain struct {
 	walk                 walkers     // what a refinement by random walk has learned
 	kept                 []int32     // the indices of the states that are kept
 	summary              []summary   // and what these states say
+	explained            []float64   // measurements that each target explains, the mean over some of these states; nil: unknown
 	exact                *exactIndex // what the exact draw of the index needs; nil until it is used
 }
 
@@ -45,7 +46,7 @@ func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.ac
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 
 // newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
-// draw, the chain starts at another draw, up to mostStarts. The number of the filter is for its streams.
+// draw, the chain starts at another draw, up to mostStarts. Where a target has not found its measurements there, a start is sought (starts.go). The number of the filter is for its streams.
 func (f *smcmc) newChain(filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(f.Model, scan)
 	if err != nil {
@@ -75,6 +76,7 @@ func (f *smcmc) newChain(filter int, st *State, scan *ssm.Scan) (*chain, error) 
 	}
 	like.Set(c.x)
 	c.prior = math.NaN()
+	c.seek()
 	if f.Refine.learns() {
 		c.walk.restore(st.Tuning, c)
 	}

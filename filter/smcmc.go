@@ -236,6 +236,9 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*st.Dim:], c.x)
 			c.kept = append(c.kept, c.a...)
+			if (i+1)*looks/st.N() > i*looks/st.N() {
+				c.look()
+			}
 		}
 	}
 	c.summary = summarise(kept, st.Dim)
@@ -260,6 +263,7 @@ func (f *smcmc) info(chains []*chain) Info {
 		info.Ancestors += distinct(c.kept, len(c.groups), c.n)
 	}
 	info.Ancestors /= f.Repeat
+	info.find(chains)
 	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
 	info.compare(list, f.Particles/f.Repeat)
 	return info

@@ -30,6 +30,7 @@ type Metrics struct {
 	Index     *Spread `json:"accept_index,omitempty"`
 	Refine    *Spread `json:"accept_refine,omitempty"`
 
+	Doubts
 	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
 	*Errors             // against the truth
 	Held        *Held   `json:"held,omitempty"`
@@ -85,7 +86,7 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		return nil, err
 	}
 	out := &Metrics{Scans: len(list), LeftOut: leftOut}
-	var ess, rhat, ancestors, joint, index, refine []float64
+	var ess, rhat, surprise, ancestors, joint, index, refine []float64
 	for _, s := range list {
 		out.Returns += s.Returns
 		out.Missing += s.Missing
@@ -108,13 +109,15 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		if s.Ancestors > 0 {
 			ancestors = append(ancestors, float64(s.Ancestors))
 		}
-		ess, rhat = add(ess, s.ESS), add(rhat, s.RHat)
+		ess, rhat, surprise = add(ess, s.ESS), add(rhat, s.RHat), add(surprise, s.Surprise)
+		out.Doubts.add(&s)
 		if s.Accept != nil {
 			joint, index, refine = add(joint, s.Accept.Joint), add(index, s.Accept.Index), add(refine, s.Accept.Refine)
 		}
 	}
 	out.ESS, out.RHat, out.Ancestors = spread(ess), spread(rhat), spread(ancestors)
 	out.Joint, out.Index, out.Refine = spread(joint), spread(index), spread(refine)
+	out.Surprise, out.Sparse = spread(surprise), sparse(m, against != "")
 	out.LogEvidence = total(list, func(s *Step) *Number { return s.LogEvidence })
 	judge := newJudge(m)
 	judge.all(list)

@@ -43,6 +43,7 @@ type Pass struct {
 	listed       bool              // the columns that are not read
 	filter       filter.Filter
 	rival        filter.Filter
+	seen         filter.Job // of the measurements that the filter sees
 	saved
 }
 
@@ -66,6 +67,7 @@ func (p *Pass) Begin(ctx context.Context) (err error) {
 	if m, ok := p.Model.(ssm.Poisson); ok && p.Hold > 0 { // the filter sees a share of the measurements
 		job.Model = m.Thinned(1 - p.Hold)
 	}
+	p.seen = job
 	if p.filter, err = p.Method.On(job); err != nil {
 		return err
 	}
@@ -148,6 +150,7 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 		return runs.Line{}, placed(rec, err)
 	}
 	s := Step{Line: newLine(p.Model, &next, rec, info, p.Method.Evidence()), Seconds: Number(rec.Time)}
+	s.Surprise = known(filter.Surprise(p.seen, &p.state, &rec.Scan))
 	if p.rival != nil {
 		info, err := p.rival.Step(ctx, &was, &rec.Scan)
 		if err != nil {

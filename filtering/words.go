@@ -30,6 +30,7 @@ func (m *Metrics) Findings() (list []finding.Finding) {
 	if m.Lone > 0 {
 		list = append(list, finding.Of(finding.LoneAncestor{Some: m.Lone, Scans: m.Scans}))
 	}
+	list = append(list, m.Doubts.findings(m.Scans)...)
 	if m.Apart > 0 {
 		list = append(list, finding.Of(finding.FiltersApart{Some: m.Apart, Scans: m.Scans, Worst: float64(m.RHat.Max), Limit: apart}))
 	}

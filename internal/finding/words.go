@@ -63,6 +63,7 @@ const (
 	helpMoves               // the states are no draws of the posterior
 	helpWeights             // few of the particles count
 	helpFilters             // the same, for filters
+	helpSurprise            // scans that the filter did not expect
 	helpErrors              // the errors of a filter's means are not known
 	helpMixing              // chains or islands are no draws of one posterior
 	helpApproximations      // a Gaussian or a chosen state stands for the posterior
@@ -79,6 +80,7 @@ var helps = [...]struct{ page, section string }{
 	helpMoves:          {choosing, "Moves that do not move"},
 	helpWeights:        {choosing, "Weights that collapse"},
 	helpFilters:        {filters, "Which method"},
+	helpSurprise:       {filters, "Scans that surprise"},
 	helpErrors:         {filters, "How large is the Monte Carlo error?"},
 	helpMixing:         {choosing, "Chains that do not mix"},
 	helpApproximations: {choosing, "Approximations of the posterior"},
