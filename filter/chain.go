@@ -62,6 +62,9 @@ func (f *smcmc) newChain(filter int, st *State, scan *ssm.Scan) (*chain, error) 
 		groups: groups, apart: f.Ancestors != Together, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
 	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
+	if st.K == 0 {
+		c.widen(f.Model.Start)
+	}
 	s, possible := c.key.Stream(), false
 	for range mostStarts {
 		c.draw(s)

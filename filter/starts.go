@@ -22,8 +22,33 @@ const (
 	fewest     = 0.5 // a target that explains less than this share of its measurements is sought
 	mostPlaces = 16  // places that are tried for a target
 	rounds     = 2
-	soughtAt   = 2 // the field Mutation of the stream
+	moreStarts = 8 // times as many particles as a filter has, before the first scan
 )
+
+// The streams of a chain's start, as the field Mutation.
+const (
+	tunedAt  = iota + 1 // draws of the prediction whose spread a walk begins with
+	soughtAt            // one for each particle, where a start is sought
+	startsAt            // particles before the first scan
+)
+
+// widen takes more draws of the model's start as the particles before the first scan. Where the start is wide beside what the scan tells, a
+// filter's own particles leave few ancestors. They are as many as the filter has, since it keeps no more of a scan; before the first,
+// any number is to be had.
+func (c *chain) widen(start func(s *ssm.Stream, x []float64)) {
+	if _, ok := own(c.like).(ssm.Finder); !ok || !c.apart {
+		return
+	}
+	d, key := len(c.x), c.key
+	key.Mutation = startsAt
+	s := key.Stream()
+	from := make([]float64, moreStarts*c.n*d)
+	copy(from, c.from)
+	for a := c.n; a < moreStarts*c.n; a++ {
+		start(s, from[a*d:(a+1)*d])
+	}
+	c.from, c.n = from, moreStarts*c.n
+}
 
 // seek moves the start of a chain to where the targets' measurements are.
 func (c *chain) seek() {

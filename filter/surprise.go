@@ -26,7 +26,7 @@ const (
 	mostDraws    = 9999
 	mostMeasured = 1_000_000 // measurements of all scans that are drawn
 	mostOfScan   = 500
-	surpriseAt   = 3 // the field Mutation of the stream
+	surpriseAt   = 15 // the field Mutation of the stream
 )
 
 // Surprise returns the surprise of a scan, given the state before it; NaN where it is unknown: the model draws no measurements

@@ -1,7 +1,6 @@
 package filtering
 
 import (
-	"math"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/finding"
@@ -15,7 +14,7 @@ type Doubts struct {
 	Idle         *Doubted `json:"idle,omitempty"`          // scans with returns in which every joint draw was accepted
 	Lost         []Lost   `json:"lost,omitempty"`          // targets that explain far fewer returns than their rate
 	Surprise     *Spread  `json:"surprise,omitempty"`
-	Surprising   *Doubted `json:"surprising,omitempty"` // scans whose surprise is at most .001, or 0 scans, and the smallest
+	Surprising   *Doubted `json:"surprising,omitempty"` // scans whose surprise is at most .001, and the smallest
 	Sparse       *Sparse  `json:"sparse,omitempty"`     // several targets that give few returns each
 }
 
@@ -53,12 +52,8 @@ func (d *Doubts) add(s *Step) {
 		d.Idle = d.Idle.with(s, 1)
 	}
 	if s.Surprise != nil {
-		count := *s.Surprise <= surprising
-		if count || d.Surprising == nil || *s.Surprise < d.Surprising.Value {
+		if *s.Surprise <= surprising {
 			d.Surprising = d.Surprising.with(s, *s.Surprise)
-		}
-		if !count {
-			d.Surprising.Scans--
 		}
 	}
 	for _, t := range s.Tracks {
@@ -109,7 +104,7 @@ func (d *Doubts) findings(scans int) (list []finding.Finding) {
 		tell(finding.FewAncestors{Some: f.Scans, Scans: scans, Least: int(f.Value), Worst: string(f.Time), Enough: fewAncestors})
 	}
 	if s := d.Surprising; s != nil && beyondChance(s, scans) {
-		tell(finding.SurprisingScans{Some: max(1, s.Scans), Scans: scans, Worst: string(s.Time), Share: float64(s.Value)})
+		tell(finding.SurprisingScans{Some: s.Scans, Scans: scans, Worst: string(s.Time), Share: float64(s.Value)})
 	}
 	if d.Idle != nil {
 		tell(finding.IdleScans{Some: d.Idle.Scans, Scans: scans, First: string(d.Idle.Time)})
@@ -131,5 +126,5 @@ func beyondChance(s *Doubted, scans int) bool {
 		tail -= term
 		term *= mean / float64(k+1)
 	}
-	return s.Scans > 0 && math.Max(tail, 0) <= 0.01
+	return tail <= 0.01
 }
