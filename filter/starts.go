@@ -2,6 +2,7 @@ package filter
 
 import (
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/rng"
@@ -56,24 +57,22 @@ func (c *chain) seek() {
 	if !ok || !c.apart {
 		return
 	}
-	want, have := fewest*finder.Expected(), make([]float64, len(c.groups))
-	finder.Explained(c.x, have)
 	var places [][]float64
 	var draws []float64
+	want, have := fewest*finder.Expected(), make([]float64, len(c.groups))
 	for range rounds {
-		for g, b := range c.groups {
-			if have[g] >= want {
-				continue
-			}
-			if draws == nil {
-				if places = finder.Places(mostPlaces); len(places) == 0 {
-					return
-				}
-				draws = c.predictions()
-			}
-			c.put(g, b, draws, places)
-		}
 		finder.Explained(c.x, have)
+		if slices.Min(have) >= want {
+			return
+		}
+		if draws == nil {
+			places, draws = finder.Places(mostPlaces), c.predictions()
+		}
+		for g, b := range c.groups {
+			if have[g] < want {
+				c.put(g, b, draws, places)
+			}
+		}
 	}
 }
 
@@ -156,7 +155,7 @@ func (c *chain) given(from, at, to int, place []float64) {
 }
 
 // looks is the number of a chain's states in which the measurements of each target are counted.
-const looks = 4
+const looks = 2
 
 // look counts the measurements that each target explains.
 func (c *chain) look() {

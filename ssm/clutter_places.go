@@ -18,21 +18,29 @@ func (l *clutterLikelihood) Explained(x, n []float64) {
 	clear(n)
 	terms := make([]float64, len(at))
 	for _, z := range l.z {
-		near := false
+		top, near := math.Inf(-1), false
 		for r, p := range at {
 			dx, dy := (z.x-p.x)/l.model.Returns.SD, (z.y-p.y)/l.model.Returns.SD
 			half := 0.5 * (float64(dx*dx) + float64(dy*dy))
 			terms[r] = l.peak - half
-			near = near || half < explains
+			top, near = max(top, terms[r]), near || half < explains
 		}
 		if !near {
 			continue
 		}
-		all := l.logTerm(z, at)
+		sum := 0.0
+		if l.inRegion(z) {
+			top = max(top, l.uniform)
+			sum = rng.Exp(l.uniform - top)
+		}
 		for r, t := range terms {
-			if t > all-40 {
-				n[r] += rng.Exp(t - all)
+			if terms[r] = 0; t > top-40 {
+				terms[r] = rng.Exp(t - top)
 			}
+			sum += terms[r]
+		}
+		for r, t := range terms {
+			n[r] += t / sum
 		}
 	}
 }
