@@ -19,6 +19,7 @@ type chain struct {
 	x      []float64   // the state
 	groups []ssm.Block // coordinates of the state before that have an index of their own (Ancestors)
 	apart  bool        // groups are drawn one after another
+	tries  int         // of an index by rejection
 	a      []int32     // for each group, the index of the particle that it comes from
 	before []float64   // f(a), the state before
 	prior  float64     // log p(x | f(a)); NaN: to be computed
@@ -62,6 +63,9 @@ func (f *smcmc) newChain(filter int, st *State, scan *ssm.Scan) (*chain, error) 
 		groups: groups, apart: f.Ancestors != Together, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
 	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
+	if c.tries = max(1, c.n/8); c.apart && len(groups) > 1 {
+		c.tries = max(1, c.n/(16*len(groups)))
+	}
 	if st.K == 0 {
 		c.widen(f.Model.Start)
 	}

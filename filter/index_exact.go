@@ -21,7 +21,7 @@ type Draw string
 
 const (
 	// Rejection draws uniform indices and accepts one with probability p(x | f(a))/max, for transitions with a known maximum
-	// (ssm.Bounded). After N/8 refusals of all targets together, and for other transitions, it computes all N probabilities. Whether they are computed
+	// (ssm.Bounded). After N/8 refusals, N/(16 P) where each of P targets has an index, and for other transitions, it computes all N probabilities. Whether they are computed
 	// depends on the refused indices alone, which say nothing about the next draw: the law is the same. (Dau and Chopin 2023
 	// bound the cost of backward smoothing in this way.)
 	Rejection Draw = "rejection"
@@ -72,7 +72,6 @@ func (e ExactIndex) index(c *chain) {
 type exactIndex struct {
 	c       *chain
 	bounded bool
-	share   int // rejection ends after a share of N refusals
 
 	// For a Gaussian transition N(A·f(a), Q) with Q = L Lᵀ: log p(x | f(a)) = const − |ξ − m_a|²/2 with ξ = L⁻¹(x − o) and
 	// m_a = L⁻¹(A·f(a) − o). The origin o is the prediction of the first particle. Groups of coordinates are independent, so that a
@@ -91,10 +90,7 @@ type exactIndex struct {
 
 func newExactIndex(c *chain) *exactIndex {
 	d := len(c.x)
-	e := &exactIndex{c: c, share: 8, w: make([]float64, c.n)}
-	if c.apart {
-		e.share *= len(c.groups)
-	}
+	e := &exactIndex{c: c, w: make([]float64, c.n)}
 	if b, ok := c.tr.(ssm.Bounded); ok {
 		e.bounded, e.most = true, b.MaxLogDensity()
 	}
@@ -156,10 +152,10 @@ func (e *exactIndex) log(a int) float64 {
 	return -0.5 * sum
 }
 
-// reject draws by rejection; ok is false if none of N/share indices was accepted.
+// reject draws by rejection; ok is false if none of the chain's tries was accepted.
 func (e *exactIndex) reject(s *ssm.Stream) (a int32, ok bool) {
 	n := len(e.w)
-	for range max(1, n/e.share) {
+	for range e.c.tries {
 		a := s.IntN(n)
 		if l, u := e.log(a), s.Float64(); u < rng.Exp(l) {
 			return int32(a), true

@@ -14,18 +14,18 @@ import (
 //
 // where y_1 … y_4 are draws of the prediction. So T is a rough estimate of how likely a scan is. But the surprise is right whatever T is:
 // where model and filter are right, z is one more draw of the prediction, its rank among them is uniform, and a surprise is below p with
-// a probability of at most p. Scans are drawn until four of them are no more likely than z, and the surprise is 4/(draws); if that
+// a probability of at most p. Scans are drawn until three of them are no more likely than z, and the surprise is 3/(draws); if that
 // does not come, it is (k + 1)/(draws + 1) with the k that were (Besag and Clifford 1991). So a scan as it should be takes few draws, and
 // one that is far off takes up to 10,000, or 1,000,000 measurements.
 //
-// Of a scan of more than 500 measurements as many are taken, at random: of a Poisson model by its law of measurements that are seen with some
+// Of a scan of more than 100 measurements as many are taken, at random: of a Poisson model by its law of measurements that are seen with some
 // probability, so that their number counts, too.
 const (
 	panel        = 4 // the states of T
-	enoughBelow  = 4 // scans that are no more likely
+	enoughBelow  = 3 // scans that are no more likely
 	mostDraws    = 9999
 	mostMeasured = 1_000_000 // measurements of all scans that are drawn
-	mostOfScan   = 500
+	mostOfScan   = 100
 	surpriseAt   = 15 // the field Mutation of the stream
 )
 
