@@ -37,13 +37,13 @@ type FewAncestors struct {
 
 func (f FewAncestors) words() words {
 	return words{
-		look: warning, says: say("in %v of %v scans the samples come from fewer than %v particles of the scan before (%v in the worst, at %s)", f.Some, f.Scans, f.Enough, f.Least, f.Worst),
-		means: "an outlier, or a prediction that is wide beside the noise of the measurements, has left few; their spread is too small",
-		cure:  "look at these scans; take more particles, or give the model more noise", help: helpFilters,
+		look: warning, says: say("in %v of %v scans fewer than %v ancestors are left (%v at %s)", f.Some, f.Scans, f.Enough, f.Least, f.Worst),
+		means: "the samples come from so few particles of the scan before, after an outlier or a prediction that is wide beside the noise, and their spread is too small",
+		cure:  "look there; take more particles, or give the model more noise", help: helpFilters,
 	}
 }
 
-// LostTarget says that a target explains far fewer returns than its rate in some scans.
+// LostTarget says that in some scans a target explains far fewer returns than its rate.
 type LostTarget struct {
 	Target      string
 	Some, Scans int
@@ -53,9 +53,9 @@ type LostTarget struct {
 
 func (f LostTarget) words() words {
 	return words{
-		look: warning, says: say("in %v of %v scans target %s explains far fewer returns than its rate (%.1f in the worst, at %s)", f.Some, f.Scans, f.Target, f.Returns, f.Worst),
+		look: warning, says: say("in %v of %v scans target %s has far fewer returns than its rate (%.1f at %s)", f.Some, f.Scans, f.Target, f.Returns, f.Worst),
 		means: "the filter has not found its returns, or it gave few, and then mean and spread may be wrong",
-		cure:  "look at these scans; take more particles, a wider start or more acceleration, or a rate as the sensor has it", help: helpFilters,
+		cure:  "look there; take more particles, a wider start or more acceleration", help: helpFilters,
 	}
 }
 
@@ -69,7 +69,7 @@ func (f IdleScans) words() words {
 	return words{
 		look: note, says: say("in %v of %v scans every joint draw was accepted, although there were returns, first at %s", f.Some, f.Scans, f.First),
 		means: "these returns are far from all that the filter predicts, and tell it nothing: they are clutter, or those of a target that it has lost",
-		cure:  "look at these scans", help: helpFilters,
+		cure:  "look there", help: helpFilters,
 	}
 }
 
@@ -84,7 +84,7 @@ func (f SurprisingScans) words() words {
 	return words{
 		look: warning, says: say("%v of %v scans surprised the filter (surprise %.2g at %s)", f.Some, f.Scans, f.Share, f.Worst),
 		means: "they are less likely than nearly all scans that it predicted: outliers, a target that is lost, or a model that is too sure of itself",
-		cure:  "look at these scans; leave outliers out, or give the model more noise", help: helpSurprise,
+		cure:  "look there; leave outliers out, or give the model more noise", help: helpSurprise,
 	}
 }
 
