@@ -10,9 +10,10 @@ import (
 
 // A scan surprises a filter if nearly all scans that it predicted are more likely. With scans z* drawn from the prediction, the surprise of z is
 //
-//	P(T(z*) ≤ T(z)),   T(z) = log Σ_s p(z | y_s)
+//	P(T(z*) ≤ T(z)),   T(z) = log Σ_s p(z | y_s) [+ log M! − M h]
 //
-// where y_1 … y_4 are draws of the prediction. So T is a rough estimate of how likely a scan is. But the surprise is right whatever T is:
+// where y_1 … y_4 are draws of the prediction. The rest is for Poisson models, whose scans have M measurements by chance, so that p has other units
+// for another M: h is the mean log density of a measurement, of four scans that are drawn before. So T is a rough estimate of how likely a scan is. But the surprise is right whatever T is:
 // where model and filter are right, z is one more draw of the prediction, its rank among them is uniform, and a surprise is below p with
 // a probability of at most p. Scans are drawn until three of them are no more likely than z, and the surprise is 3/(draws); if that
 // does not come, it is (k + 1)/(draws + 1) with the k that were (Besag and Clifford 1991). So a scan as it should be takes few draws, and
@@ -63,6 +64,7 @@ type prediction struct {
 	model   ssm.Simulator // of the measurements that are taken; nil: none are
 	poisson bool          // their number has a law
 	share   float64       // each is taken with this probability
+	typical float64       // h
 	want    int           // so many are taken; the mean number if it has a law
 
 	tr     ssm.Transition
@@ -104,6 +106,16 @@ func newPrediction(m ssm.Model, s *ssm.Stream, st *State, scan *ssm.Scan) (p *pr
 	}
 	for i := range panel {
 		p.state(p.y[i*d : (i+1)*d])
+	}
+	if p.poisson {
+		sum, n := 0.0, 0
+		for range panel {
+			scan := p.draw(&ssm.Scan{Time: scan.Time, Width: scan.Width})
+			if t, ok := p.likely(scan); ok && t > math.Inf(-1) {
+				sum, n = sum+t, n+scan.Len()
+			}
+		}
+		p.typical = sum / float64(max(1, n))
 	}
 	return p, nil
 }
@@ -183,7 +195,12 @@ func (p *prediction) likely(scan *ssm.Scan) (t float64, ok bool) {
 	for _, v := range l {
 		sum += rng.Exp(v - top)
 	}
-	return top + rng.Log(sum), true
+	t = top + rng.Log(sum)
+	if p.poisson {
+		m := float64(scan.Len())
+		t += rng.LogGamma(m+1) - float64(m*p.typical)
+	}
+	return t, true
 }
 
 // root is a lower triangular L with L Lᵀ = a, also where a is singular: then a column is 0.

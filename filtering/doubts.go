@@ -1,6 +1,7 @@
 package filtering
 
 import (
+	"math"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/finding"
@@ -121,7 +122,11 @@ func beyondChance(s *Doubted, scans int) bool {
 	if float64(s.Value)*float64(scans) <= 0.01 {
 		return true
 	}
-	mean, tail, term := surprising*float64(scans), 1.0, rng.Exp(-surprising*float64(scans))
+	mean, tail := surprising*float64(scans), 1.0
+	if mean > 100 { // the number is nearly normal
+		return float64(s.Scans) > mean+float64(2.33*math.Sqrt(mean))
+	}
+	term := rng.Exp(-mean)
 	for k := range s.Scans {
 		tail -= term
 		term *= mean / float64(k+1)

@@ -55,7 +55,7 @@ const (
 )
 
 // Places implements Finder. Returns are counted in square cells. From the mean of each of the fullest cells a place moves to the mean of the
-// returns around it, a few times (mean shift), and counts them. Places whose windows overlap are one.
+// returns around it, a few times (mean shift), and counts them. Places whose windows overlap are one, the first.
 func (l *clutterLikelihood) Places(most int) [][]float64 {
 	type cell struct {
 		x, y float64
@@ -80,8 +80,17 @@ func (l *clutterLikelihood) Places(most int) [][]float64 {
 	}
 	slices.SortStableFunc(cells, func(a, b cell) int { return b.n - a.n })
 	var places []cell // with the place as its sum
-	for _, c := range cells[:min(len(cells), 2*most)] {
+	known := func(p point) bool {
+		return slices.ContainsFunc(places, func(q cell) bool { return math.Hypot(p.x-q.sum.x, p.y-q.sum.y) < 2*window*sd })
+	}
+	for _, c := range cells {
 		p, n := point{c.sum.x / float64(c.n), c.sum.y / float64(c.n)}, 0
+		if len(places) == most {
+			break
+		}
+		if known(p) {
+			continue
+		}
 		for range shifts {
 			var sum point
 			n = 0
@@ -95,13 +104,13 @@ func (l *clutterLikelihood) Places(most int) [][]float64 {
 			}
 			p = point{sum.x / float64(n), sum.y / float64(n)}
 		}
-		if !slices.ContainsFunc(places, func(q cell) bool { return math.Hypot(p.x-q.sum.x, p.y-q.sum.y) < window*sd }) {
+		if !known(p) {
 			places = append(places, cell{n: n, sum: p})
 		}
 	}
 	slices.SortStableFunc(places, func(a, b cell) int { return b.n - a.n })
 	var list [][]float64
-	for _, p := range places[:min(len(places), most)] {
+	for _, p := range places {
 		list = append(list, []float64{p.sum.x, p.sum.y})
 	}
 	return list
