@@ -235,10 +235,10 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		}
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*st.Dim:], c.x)
-			c.kept = append(c.kept, c.a...)
 			if (i+1)*looks/st.N() > i*looks/st.N() {
 				c.look()
 			}
+			c.kept = append(c.kept, c.a...)
 		}
 	}
 	c.summary = summarise(kept, st.Dim)
