@@ -43,9 +43,9 @@ func (a Ancestors) suits(m ssm.Model) error {
 
 // groups are the blocks of coordinates that have an index of their own after k scans. Before the first scan these are the targets in any
 // case: the particles are draws of the model's start, where targets are independent.
-func (f *smcmc) groups(k int) []ssm.Block {
-	if k > 0 && f.Ancestors == Together {
-		return []ssm.Block{{From: 0, To: f.Model.Dim()}}
+func (a Ancestors) groups(targets []ssm.Block, k int) []ssm.Block {
+	if k > 0 && a == Together {
+		return []ssm.Block{{From: 0, To: targets[len(targets)-1].To}}
 	}
-	return f.blocks
+	return targets
 }

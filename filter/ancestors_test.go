@@ -57,7 +57,7 @@ func TestInvariantLawOfTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := f.(*smcmc)
-		c, err := s.newChain(0, &State{K: 1, Dim: 2, X: from}, &ssm.Scan{Time: 1, Width: 1, Values: []float64{z}})
+		c, err := newChain(s.plan(1), 0, &State{K: 1, Dim: 2, X: from}, &ssm.Scan{Time: 1, Width: 1, Values: []float64{z}})
 		if err != nil {
 			t.Fatal(err)
 		}

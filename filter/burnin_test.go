@@ -19,7 +19,7 @@ type byHand struct {
 
 func chainByHand(t *testing.T, f *smcmc, st *State, scan *ssm.Scan) (h byHand) {
 	t.Helper()
-	c, err := f.newChain(0, st, scan)
+	c, err := newChain(f.plan(st.K), 0, st, scan)
 	if err != nil {
 		t.Fatal(err)
 	}

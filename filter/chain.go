@@ -46,9 +46,17 @@ func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.ac
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 
+// plan is what the chains of a scan have in common.
+type plan struct {
+	*Job
+	blocks, groups []ssm.Block
+	apart          bool // groups are drawn one after another
+	learns         bool // the refinement learns in the burn-in
+}
+
 // newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
 // draw, the chain starts at another draw, up to mostStarts. Where a target has not found its measurements there, a start is sought (starts.go). The number of the filter is for its streams.
-func (f *smcmc) newChain(filter int, st *State, scan *ssm.Scan) (*chain, error) {
+func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(f.Model, scan)
 	if err != nil {
 		return nil, err
@@ -57,10 +65,10 @@ func (f *smcmc) newChain(filter int, st *State, scan *ssm.Scan) (*chain, error) 
 	if err != nil {
 		return nil, err
 	}
-	d, groups := st.Dim, f.groups(st.K)
+	d, groups := st.Dim, f.groups
 	c := &chain{
 		blocks: f.blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
-		groups: groups, apart: f.Ancestors != Together, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
+		groups: groups, apart: f.apart, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
 	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
 	if c.tries = max(1, c.n/8); c.apart && len(groups) > 1 {
@@ -84,7 +92,7 @@ func (f *smcmc) newChain(filter int, st *State, scan *ssm.Scan) (*chain, error) 
 	like.Set(c.x)
 	c.prior = math.NaN()
 	c.seek()
-	if f.Refine.learns() {
+	if f.learns {
 		c.walk.restore(st.Tuning, c)
 	}
 	c.key.Purpose = rng.Chain

@@ -214,9 +214,14 @@ func (f *smcmc) part(st *State, r int) *State {
 	return &p
 }
 
+// plan is what the chains of scan k + 1 have in common.
+func (f *smcmc) plan(k int) plan {
+	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns()}
+}
+
 // run makes the chain of filter r, and keeps its states.
 func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept []float64) (*chain, error) {
-	c, err := f.newChain(r, st, scan)
+	c, err := newChain(f.plan(st.K), r, st, scan)
 	if err != nil {
 		return nil, err
 	}

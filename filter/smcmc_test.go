@@ -145,7 +145,7 @@ func TestInvariantLaw(t *testing.T) {
 		}
 		s := f.(*smcmc)
 		st := &State{K: 1, Dim: 1, X: from}
-		c, err := s.newChain(0, st, &ssm.Scan{Time: 1, Width: 1, Values: []float64{z}})
+		c, err := newChain(s.plan(1), 0, st, &ssm.Scan{Time: 1, Width: 1, Values: []float64{z}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -169,7 +169,7 @@ func (c *chain) look() {
 		c.explained = make([]float64, len(n))
 	}
 	for r, v := range n {
-		c.explained[r] += v / looks
+		c.explained[r] += float64(v / looks)
 	}
 }
 

@@ -122,7 +122,7 @@ func beyondChance(s *Doubted, scans int) bool {
 	if float64(s.Value)*float64(scans) <= 0.01 {
 		return true
 	}
-	mean, tail := surprising*float64(scans), 1.0
+	mean, tail := float64(surprising*float64(scans)), 1.0
 	if mean > 100 { // the number is nearly normal
 		return float64(s.Scans) > mean+float64(2.33*math.Sqrt(mean))
 	}

@@ -21,7 +21,7 @@ func (l *clutterLikelihood) Explained(x, n []float64) {
 		top, near := math.Inf(-1), false
 		for r, p := range at {
 			dx, dy := (z.x-p.x)/l.model.Returns.SD, (z.y-p.y)/l.model.Returns.SD
-			half := 0.5 * (float64(dx*dx) + float64(dy*dy))
+			half := float64(0.5 * (float64(dx*dx) + float64(dy*dy)))
 			terms[r] = l.peak - half
 			top, near = max(top, terms[r]), near || half < explains
 		}
