@@ -2,6 +2,7 @@ package filter
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -140,18 +141,22 @@ func (p *prediction) state(x []float64) {
 	p.tr.Sample(p.s, p.from, x)
 }
 
-// taken are those measurements of the scan that count.
+// taken are those measurements of the scan that count: all, or some by chance, whatever their order is.
 func (p *prediction) taken(scan *ssm.Scan) *ssm.Scan {
-	out, n := &ssm.Scan{Time: scan.Time, Width: scan.Width}, scan.Len()
+	n := scan.Len()
+	if p.share == 1 && (p.poisson || n == p.want) {
+		return scan
+	}
 	rows := identity(n)
+	slices.SortFunc(rows, func(i, j int32) int { return slices.Compare(scan.Row(int(i)), scan.Row(int(j))) })
+	out := &ssm.Scan{Time: scan.Time, Width: scan.Width}
 	for i := range rows {
-		if p.poisson && p.share < 1 && p.s.Float64() >= p.share {
+		switch {
+		case p.poisson && p.s.Float64() >= p.share:
 			continue
-		}
-		if !p.poisson {
-			if i == p.want {
-				break
-			}
+		case !p.poisson && i == p.want:
+			return out
+		case !p.poisson:
 			j := i + p.s.IntN(n-i)
 			rows[i], rows[j] = rows[j], rows[i]
 		}

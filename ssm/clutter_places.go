@@ -15,8 +15,7 @@ func (l *clutterLikelihood) Expected() float64 { return l.model.Returns.Rate }
 func (l *clutterLikelihood) Explained(x, n []float64) {
 	at := l.now
 	positions(x, at)
-	clear(n)
-	terms := make([]float64, len(at))
+	terms, counts := make([]float64, len(at)), make([]int64, len(at))
 	for _, z := range l.z {
 		top, near := math.Inf(-1), false
 		for r, p := range at {
@@ -40,10 +39,16 @@ func (l *clutterLikelihood) Explained(x, n []float64) {
 			sum += terms[r]
 		}
 		for r, t := range terms {
-			n[r] += t / sum
+			counts[r] += int64(unit * (t / sum))
 		}
 	}
+	for r, v := range counts {
+		n[r] = float64(v) / unit
+	}
 }
+
+// unit is a return in the fixed point of a sum of shares, which does not depend on the order of the returns.
+const unit = 1 << 32
 
 // explains is half of the squared distance, in standard deviations, beyond which a return is no target's.
 const explains = 50
