@@ -265,7 +265,7 @@ func (f *filtered) work(ctx context.Context) error {
 		return err
 	}
 	f.Findings = append(f.Spec.Method.Findings(), f.Metrics.Findings(f.Spec.Method)...)
-	if f.Findings = append(f.Findings, f.Metrics.Doubts(f.Spec.Scans.TimeUnit != "")...); f.Metrics.Errors == nil {
+	if f.Findings = append(f.Findings, f.Metrics.Timings(f.Spec.Scans.TimeUnit != "")...); f.Metrics.Errors == nil {
 		f.Findings = append(f.Findings, f.pass.TruthElsewhere()...)
 	}
 	m := &f.run.Manifest

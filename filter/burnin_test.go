@@ -19,7 +19,7 @@ type byHand struct {
 
 func chainByHand(t *testing.T, f *smcmc, st *State, scan *ssm.Scan) (h byHand) {
 	t.Helper()
-	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), 0, st, scan)
+	c, err := newChain(f.plan(st.K), 0, st, scan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,15 +127,12 @@ func TestAcceptanceIsOfTheKeptStates(t *testing.T) {
 		}
 		decisions, share, changes := 2*m.Particles, info.Refine, 0
 		if m.Refine == nil {
-			decisions, share = m.Particles, info.Joint
+			share = info.Joint
 		}
 		for j := 1; j < m.Particles; j++ {
 			a, b := st.Particle(j-1), st.Particle(j)
-			if m.Refine == nil && a[0] != b[0] {
-				changes++
-			}
 			for i := range a {
-				if m.Refine != nil && a[i] != b[i] {
+				if a[i] != b[i] {
 					changes++
 				}
 			}

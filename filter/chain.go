@@ -17,7 +17,9 @@ type chain struct {
 	n      int
 
 	x        []float64   // the state
-	groups   []ssm.Block // coordinates of the state before that have an index of their own
+	groups   []ssm.Block // coordinates of the state before that have an index of their own (Ancestors)
+	apart    bool        // groups are drawn one after another
+	tries    int         // of an index by rejection
 	a        []int32     // for each group, the index of the particle that it comes from
 	before   []float64   // f(a), the state before
 	prior    float64     // log p(x | f(a)); NaN: to be computed
@@ -33,6 +35,7 @@ type chain struct {
 	walk                 walkers     // what a refinement by random walk has learned
 	kept                 []int32     // the indices of the states that are kept
 	summary              []summary   // and what these states say
+	explained            []float64   // measurements that each target explains, the mean over some of these states; nil: unknown
 	exact                *exactIndex // what the exact draw of the index needs; nil until it is used
 }
 
@@ -44,31 +47,37 @@ func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.ac
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 
-// newChain starts the chain of a scan: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the draw, the
-// chain starts at another draw, up to mostStarts.
-//
-// Before the first scan the particles are draws of the model's start, where targets are independent. So each target has an index of
-// its own there: N draws of each make N^P starts of P targets. Without this, few of N draws would be near the truth in all targets.
-//
-// learns says that the refinement learns in the burn-in; filter is the number of the filter, for its streams.
-func newChain(j *Job, blocks []ssm.Block, learns bool, filter int, st *State, scan *ssm.Scan) (*chain, error) {
-	tr, err := st.transition(j.Model, scan)
+// plan is what the chains of a scan have in common.
+type plan struct {
+	*Job
+	blocks, groups []ssm.Block
+	apart          bool // groups are drawn one after another
+	learns         bool // the refinement learns in the burn-in
+}
+
+// newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
+// draw, the chain starts at another draw, up to mostStarts. Where a target has not found its measurements there, a start is sought (starts.go). The number of the filter is for its streams.
+func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
+	tr, err := st.transition(f.Model, scan)
 	if err != nil {
 		return nil, err
 	}
-	like, err := bind(j.Model, scan, j.Pool)
+	like, err := bind(f.Model, scan, f.Pool)
 	if err != nil {
 		return nil, err
 	}
-	d, groups := st.Dim, []ssm.Block{{From: 0, To: st.Dim}}
-	if st.K == 0 {
-		groups = blocks
-	}
+	d, groups := st.Dim, f.groups
 	c := &chain{
-		blocks: blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
-		groups: groups, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
+		blocks: f.blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
+		groups: groups, apart: f.apart, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
-	c.key = rng.Key{Seed: j.Seed, Purpose: rng.Predict, Island: j.Node, Iteration: st.K + 1, Particle: filter}
+	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
+	if c.tries = max(1, c.n/8); c.apart && len(groups) > 1 {
+		c.tries = max(1, c.n/(16*len(groups)))
+	}
+	if st.K == 0 {
+		c.widen(f.Model.Start)
+	}
 	s, possible := c.key.Stream(), false
 	for range mostStarts {
 		c.draw(s)
@@ -87,7 +96,8 @@ func newChain(j *Job, blocks []ssm.Block, learns bool, filter int, st *State, sc
 	}
 	like.Set(c.x)
 	c.prior = math.NaN()
-	if learns {
+	c.seek()
+	if f.learns {
 		c.walk.restore(st.Tuning, c)
 	}
 	c.key.Purpose = rng.Chain
@@ -106,6 +116,13 @@ func (c *chain) draw(s *ssm.Stream) {
 func (c *chain) take(before []float64, g int, a int32) {
 	b := c.groups[g]
 	copy(before[b.From:b.To], c.from[int(a)*len(before)+b.From:])
+}
+
+// sample makes a proposal of the state, with the coordinates of a block drawn from p(· | before).
+func (c *chain) sample(s *ssm.Stream, before []float64, b ssm.Block) {
+	c.tr.Sample(s, before, c.y)
+	copy(c.y[:b.From], c.x[:b.From])
+	copy(c.y[b.To:], c.x[b.To:])
 }
 
 // stream returns the random numbers of a decision of the present step.

@@ -84,7 +84,12 @@ type Info struct {
 	// RHat has for each coordinate of SMCMC the R-hat of the filters' chains, which begin at different states; nil: one chain.
 	RHat []float64
 
-	Ancestors   int     // distinct states of the scan before, from which the present ones come; of several filters the mean; 0: the state is no sample
+	Ancestors int // distinct states of the scan before, from which the present ones come; of several filters the mean; 0: the state is no sample
+	// Explained has for each target of SMCMC the expected number of the scan's measurements that come from it, in the filter where they
+	// are fewest; Lost says that they are far fewer than its rate. nil: the model does not tell (ssm.Finder), or the scan has no measurements.
+	Explained []float64
+	Lost      []bool
+
 	Evaluated   int64   // terms of the likelihood that were evaluated
 	Skipped     int64   // terms that could be left out, because the result is the same without them
 	LogEvidence float64 // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none

@@ -21,7 +21,7 @@ type Draw string
 
 const (
 	// Rejection draws uniform indices and accepts one with probability p(x | f(a))/max, for transitions with a known maximum
-	// (ssm.Bounded). After N/8 refusals, and for other transitions, it computes all N probabilities. Whether they are computed
+	// (ssm.Bounded). After N/8 refusals, N/(16 P) where each of P targets has an index, and for other transitions, it computes all N probabilities. Whether they are computed
 	// depends on the refused indices alone, which say nothing about the next draw: the law is the same. (Dau and Chopin 2023
 	// bound the cost of backward smoothing in this way.)
 	Rejection Draw = "rejection"
@@ -157,10 +157,10 @@ func (e *exactIndex) log(a int) float64 {
 	return -0.5 * sum
 }
 
-// reject draws by rejection; ok is false if none of N/8 indices was accepted.
+// reject draws by rejection; ok is false if none of the chain's tries was accepted.
 func (e *exactIndex) reject(s *ssm.Stream) (a int32, ok bool) {
 	n := len(e.w)
-	for range max(1, n/8) {
+	for range e.c.tries {
 		a := s.IntN(n)
 		if l, u := e.log(a), s.Float64(); u < rng.Exp(l) {
 			return int32(a), true
@@ -254,3 +254,38 @@ func (e *exactIndex) scanKernel(u float64) (a int32, ok bool) {
 
 // vanishing is a sum of float32 probabilities in which small ones may be missing.
 const vanishing = 1e-20
+
+// Where the noise of the transition is confined to a subspace (ssm.Confined), hardly any two particles lead to the same state: the law
+// P(a) ∝ p(x | f(a)) of the index has one value. So the index is proposed together with the state that it can lead to:
+//
+//	a* uniform,   x* = the state nearest to x that f(a*) leads to,
+//	log r = log p(z | x*) − log p(z | x) + log p(x* | f(a*)) − log p(x | f(a)).
+//
+// x* is x, shifted by what depends on a and a* alone, and the shift back is the same with the other sign. So the density of the
+// proposal cancels. Where all particles lead to the same subspace, x* is x.
+
+// shift refines the index for a transition whose noise is confined; it is false for other transitions.
+func (c *chain) shift(s *ssm.Stream) bool {
+	t, ok := c.tr.(ssm.Confined)
+	if !ok {
+		return false
+	}
+	for range shifts {
+		for g := range c.groups {
+			a := int32(s.IntN(c.n))
+			copy(c.other, c.before)
+			c.take(c.other, g, a)
+			copy(c.y, c.x)
+			t.Nearest(c.other, c.y)
+			next := t.LogDensity(c.other, c.y)
+			if c.accepts(s, c.try(ssm.Block{From: 0, To: len(c.y)})+next-c.logPrior(), &c.index) {
+				c.move()
+				c.a[g], c.before, c.other, c.prior = a, c.other, c.before, next
+			}
+		}
+	}
+	return true
+}
+
+// shifts is the number of proposals in a step of the chain. Each costs a likelihood.
+const shifts = 8

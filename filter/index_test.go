@@ -6,13 +6,18 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// Before the first scan targets are independent, and each has an index of its own: states come from one particle in one target and from
-// another in the other. After it they are not: of particles whose targets are at −5 and −5, or at 5 and 5, no chain makes a state at −5 and 5.
-func TestTargetsComeFromOneParticleAfterTheFirstScan(t *testing.T) {
+// Each target has an index of its own: states come from one particle in one target and from another in the other. With ancestors: joint that
+// is so before the first scan alone, where targets are independent. After it, of particles whose targets are at −5 and −5, or at 5 and 5,
+// no chain makes a state at −5 and 5.
+func TestTargetsComeFromOneParticleEach(t *testing.T) {
 	m := two{scalar{a: 1, q: 0.01, h: 1, r: 1, p0: 1}}
 	for name, way := range ways {
 		way.Particles, way.Burn = 100, 60
-		for k := range 3 {
+		for i := range 6 {
+			k := i % 3
+			if way.Ancestors = Together; i >= 3 {
+				way.Ancestors = ""
+			}
 			mixed := 0
 			for seed := range uint64(10) {
 				f, err := way.On(Job{Model: m, Seed: seed})
@@ -37,8 +42,8 @@ func TestTargetsComeFromOneParticleAfterTheFirstScan(t *testing.T) {
 					}
 				}
 			}
-			if (mixed > 0) != (k == 0) {
-				t.Errorf("%s: after %d scans %d of 1,000 states have targets of different particles", name, k, mixed)
+			if (mixed > 0) != (k == 0 || way.Ancestors != Together) {
+				t.Errorf("%s, ancestors: %q: after %d scans %d of 1,000 states have targets of different particles", name, way.Ancestors, k, mixed)
 			}
 		}
 	}

@@ -22,15 +22,31 @@ func (NoJoint) moves() bool { return false }
 // PriorJoint draws a* uniformly and x* from p(· | f(a*)) (sequential-mcmc-massive-data, section 2.1, eq. 27). The proposal is the law before
 // the scan, so that the ratio is that of the likelihoods: log r = log p(z | x*) − log p(z | x). With many measurements it is
 // hardly ever accepted.
+//
+// Where each target has an index of its own, the index and the coordinates of one target after another are drawn: given the others, this
+// is the law before the scan of that target. All targets together would be accepted about as seldom as the product of their shares.
 type PriorJoint struct{}
 
 func (PriorJoint) joint(c *chain) {
 	s := c.stream(jointAt)
-	c.draw(s)
-	c.tr.Sample(s, c.other, c.y)
-	if c.accepts(s, c.try(ssm.Block{From: 0, To: len(c.y)}), &c.joint) {
-		c.move()
-		c.a, c.b, c.before, c.other, c.prior = c.b, c.a, c.other, c.before, math.NaN()
+	if !c.apart {
+		c.draw(s)
+		c.tr.Sample(s, c.other, c.y)
+		if c.accepts(s, c.try(ssm.Block{From: 0, To: len(c.y)}), &c.joint) {
+			c.move()
+			c.a, c.b, c.before, c.other, c.prior = c.b, c.a, c.other, c.before, math.NaN()
+		}
+		return
+	}
+	for g, b := range c.groups {
+		a := int32(s.IntN(c.n))
+		copy(c.other, c.before)
+		c.take(c.other, g, a)
+		c.sample(s, c.other, b)
+		if c.accepts(s, c.try(b), &c.joint) {
+			c.move()
+			c.a[g], c.before, c.other, c.prior = a, c.other, c.before, math.NaN()
+		}
 	}
 }
 

@@ -30,9 +30,7 @@ type PriorRefinement struct{}
 
 func (PriorRefinement) refine(c *chain, block int) {
 	s, b := c.stream(refineFrom+block), c.blocks[block]
-	c.tr.Sample(s, c.before, c.y)
-	copy(c.y[:b.From], c.x[:b.From])
-	copy(c.y[b.To:], c.x[b.To:])
+	c.sample(s, c.before, b)
 	if c.accepts(s, c.try(b), &c.refine) {
 		c.move()
 		c.prior = math.NaN()

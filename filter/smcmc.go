@@ -20,6 +20,7 @@ import (
 //
 //	π_k(x, a) ∝ p(z_k | x) p(x | f(a)) / N.
 //
+// Of several targets, each has an index of its own (ancestors.go).
 // Each of its steps makes up to three kinds of decision, with log u < log r for a uniform u:
 //
 //	Joint    a new index and a new state together (joint.go)
@@ -43,6 +44,11 @@ type SMCMC struct {
 	// Burn is the number of steps of each filter's chain before; 0: none. Left out of a config: a quarter of a filter's
 	// particles, at least 250, in which a walk learns its steps.
 	Burn int `yaml:"burn,zero"`
+
+	// Ancestors says whether each target comes from a particle of its own of the scan before (target), or all from one (joint). target
+	// forgets how targets depend on each other from scan to scan, and needs a model that says which coordinates are a target's. joint is
+	// what the paper ran; it dies out as targets become more. Left out: target for such a model, else joint.
+	Ancestors Ancestors `yaml:"ancestors,omitempty"`
 
 	Joint  Joint      `yaml:"joint"`  // moves the state and its index together (nil: NoJoint)
 	Index  Index      `yaml:"index"`  // moves the index alone (nil: FixedIndex)
@@ -98,6 +104,9 @@ func (m SMCMC) Check(f *config.Faults) {
 	}
 }
 
+// Suits implements Method.
+func (m SMCMC) Suits(model ssm.Model) error { return m.Ancestors.suits(model) }
+
 // Title implements Method.
 func (m SMCMC) Title() string {
 	if r := m.filters(); r > 1 {
@@ -138,12 +147,15 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	if err := refused("SMCMC", m); err != nil {
 		return nil, err
 	}
-	for _, part := range []any{m.Joint, m.Index, m.Refine} { // a config checks them by itself
+	for _, part := range []any{m.Ancestors, m.Joint, m.Index, m.Refine} { // a config checks them by itself
 		if c, ok := part.(config.Checker); ok {
 			if err := refused("SMCMC", c); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if err := m.Suits(job.Model); err != nil {
+		return nil, fmt.Errorf("SMCMC: %w", err)
 	}
 	if m.Joint == nil {
 		m.Joint = NoJoint{}
@@ -216,9 +228,14 @@ func (f *smcmc) part(st *State, r int) *State {
 	return &p
 }
 
+// plan is what the chains of scan k + 1 have in common.
+func (f *smcmc) plan(k int) plan {
+	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns()}
+}
+
 // run makes the chain of filter r, and keeps its states.
 func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept []float64) (*chain, error) {
-	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), r, st, scan)
+	c, err := newChain(f.plan(st.K), r, st, scan)
 	if err != nil {
 		return nil, err
 	}
@@ -240,6 +257,9 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		}
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*st.Dim:], c.x)
+			if (i+1)*looks/st.N() > i*looks/st.N() {
+				c.look()
+			}
 			c.kept = append(c.kept, c.a...)
 		}
 	}
@@ -266,6 +286,7 @@ func (f *smcmc) info(chains []*chain) Info {
 		info.Ancestors += distinct(c.kept, len(c.groups), c.n)
 	}
 	info.Ancestors /= f.Repeat
+	info.find(chains)
 	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
 	info.compare(list, f.Particles/f.Repeat)
 	return info

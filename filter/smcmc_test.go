@@ -69,7 +69,7 @@ func TestExactIndexLaw(t *testing.T) {
 	for _, tr := range []string{"density", "gaussian"} {
 		for _, x := range []float64{0.2, 1.9} { // the second is out of reach of rejection: N/8 refusals, mostly
 			for _, draw := range []Draw{Rejection, Scan} {
-				c := &chain{from: from, n: n, x: []float64{x}, groups: []ssm.Block{{From: 0, To: 1}}, a: []int32{0}, before: []float64{0}, other: []float64{0}}
+				c := &chain{from: from, n: n, tries: n / 8, x: []float64{x}, groups: []ssm.Block{{From: 0, To: 1}}, a: []int32{0}, before: []float64{0}, other: []float64{0}}
 				c.tr = step{example1}
 				if tr == "gaussian" {
 					c.tr = gaussianStep{step{example1}}
@@ -145,7 +145,7 @@ func TestInvariantLaw(t *testing.T) {
 		}
 		s := f.(*smcmc)
 		st := &State{K: 1, Dim: 1, X: from}
-		c, err := newChain(&s.Job, s.blocks, s.Refine.learns(), 0, st, &ssm.Scan{Time: 1, Width: 1, Values: []float64{z}})
+		c, err := newChain(s.plan(1), 0, st, &ssm.Scan{Time: 1, Width: 1, Values: []float64{z}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,7 +99,9 @@ func (w *walkers) restore(tuning []float64, c *chain) {
 	d := len(c.x)
 	var draws []float64
 	if len(tuning) == 0 {
-		s := rng.Key{Seed: c.key.Seed, Purpose: rng.Predict, Island: c.key.Island, Iteration: c.key.Iteration, Mutation: 1, Particle: c.key.Particle}.Stream()
+		key := c.key
+		key.Mutation = tunedAt
+		s := key.Stream()
 		draws = make([]float64, trials*d)
 		for j := range trials {
 			c.draw(s)

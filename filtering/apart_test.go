@@ -67,7 +67,7 @@ func TestUnknownErrors(t *testing.T) {
 		want  int
 	}{
 		"targets": {[]Line{
-			{Tracks: []Track{{"1", one(0.1, 0.2)}, {"2", one(0.1, 0.2)}}}, {Tracks: []Track{{"1", one(0.1, 0.2)}, {"2", one(nan, nan)}}}, {Tracks: []Track{{"1", one(nan, 0.1)}, {"2", one()}}},
+			{Tracks: []Track{{ID: "1", Estimate: one(0.1, 0.2)}, {ID: "2", Estimate: one(0.1, 0.2)}}}, {Tracks: []Track{{ID: "1", Estimate: one(0.1, 0.2)}, {ID: "2", Estimate: one(nan, nan)}}}, {Tracks: []Track{{ID: "1", Estimate: one(nan, 0.1)}, {ID: "2", Estimate: one()}}},
 		}, 2},
 		"states":    {[]Line{{Estimate: &state}, {Estimate: &Estimate{MCSE: []Number{0.1}}}}, 1},
 		"no errors": {[]Line{{Estimate: &Estimate{Mean: []Number{1}}}}, 0},

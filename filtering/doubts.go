@@ -2,95 +2,134 @@ package filtering
 
 import (
 	"math"
-	"strconv"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/ssm"
 )
 
-// Region is a model whose measurements lie in a rectangle of the plane, mostly.
-type Region interface {
-	Bounds() (x0, x1, y0, y1 float64) // no rectangle if it has no area
+// Doubts are scans whose estimate is doubtful.
+type Doubts struct {
+	FewAncestors *Doubted `json:"few_ancestors,omitempty"` // scans that come from 2 to 19 states of the scan before, and the fewest
+	Idle         *Doubted `json:"idle,omitempty"`          // scans with returns in which every joint draw was accepted
+	Lost         []Lost   `json:"lost,omitempty"`          // targets that explain far fewer returns than their rate
+	Surprise     *Spread  `json:"surprise,omitempty"`
+	Surprising   *Doubted `json:"surprising,omitempty"` // scans whose surprise is at most .001, and the smallest
+	Sparse       *Sparse  `json:"sparse,omitempty"`     // several targets that give few returns each
 }
 
-// doubts look for scans whose times are not what was meant, line by line, in little memory: steps of time that are 10³, 10⁶ or 10⁹ times
-// what the model expects, and tracks that are wider than the model's region.
-type doubts struct {
-	interval float64 // what the model expects between scans; 0: nothing
-	side     float64 // the longer side of the model's region; 0: it has none
-
-	scans, wide   int
-	target, first string  // of the first track that is wider than the region, and its scan
-	before        float64 // the time of the scan before
-	steps         int     // between scans
-	as            [4]int  // of them, those that are about 10³, 10⁶ or 10⁹ intervals, by the third of the exponent
+// Doubted are scans that have something in common.
+type Doubted struct {
+	Scans int    `json:"scans"`
+	Time  Time   `json:"time"`  // of the worst of them, or of the first of those that are as bad
+	Value Number `json:"value"` // of the worst: a count, or a share
 }
 
-// finer are the units of which 10³, 10⁶ and 10⁹ make a second.
-var finer = [4]struct{ unit, name string }{1: {"ms", "milliseconds"}, 2: {"us", "microseconds"}, 3: {"ns", "nanoseconds"}}
-
-func newDoubts(m ssm.Model) (d doubts) {
-	if t, ok := m.(ssm.Timed); ok {
-		d.interval = t.Period()
-	}
-	if r, ok := m.(Region); ok {
-		x0, x1, y0, y1 := r.Bounds()
-		d.side = max(x1-x0, y1-y0, 0)
-	}
-	return d
+// Lost is a target, with the scans in which it explains far fewer returns than its rate, and the fewest returns.
+type Lost struct {
+	ID string `json:"id"`
+	Doubted
 }
 
-// add looks at the next scan.
-func (d *doubts) add(s *Step) {
-	d.scans++
-	at := float64(s.Seconds)
-	if v, err := strconv.ParseFloat(string(s.Time), 64); err == nil && v == at { // seconds as they were written
-		if d.scans > 1 {
-			d.step(at - d.before)
-		}
-		d.before = at
-	}
-	if d.side > 0 && d.widest(s) {
-		d.wide++
-	}
+// Sparse are several targets that give at most one return each in a scan.
+type Sparse struct {
+	Targets  int    `json:"targets"`
+	Rate     Number `json:"rate"`     // mean number of returns of each
+	Compared bool   `json:"compared"` // with another method
 }
 
-// step counts a step of time.
-func (d *doubts) step(dt float64) {
-	d.steps++
-	expected := d.interval
-	for k := 1; k < len(d.as); k++ {
-		if expected *= 1000; dt >= expected/1.5 && dt <= 1.5*expected {
-			d.as[k]++
+// fewAncestors is the number of ancestors below which what came before a scan is known from too few draws.
+const fewAncestors = 20
+
+// surprising is the surprise that a healthy scan falls below once in a thousand.
+const surprising = 0.001
+
+func (d *Doubts) add(s *Step) {
+	if s.Ancestors > 1 && s.Ancestors < fewAncestors {
+		d.FewAncestors = d.FewAncestors.with(s, Number(s.Ancestors))
+	}
+	if s.Accept != nil && s.Accept.Joint != nil && *s.Accept.Joint == 1 && s.Returns > 0 {
+		d.Idle = d.Idle.with(s, 1)
+	}
+	if s.Surprise != nil {
+		if *s.Surprise <= surprising {
+			d.Surprising = d.Surprising.with(s, *s.Surprise)
 		}
 	}
+	for _, t := range s.Tracks {
+		if !t.Lost {
+			continue
+		}
+		i := slices.IndexFunc(d.Lost, func(l Lost) bool { return l.ID == t.ID })
+		if i < 0 {
+			i, d.Lost = len(d.Lost), append(d.Lost, Lost{ID: t.ID, Doubted: Doubted{Time: s.Time, Value: *t.Returns}})
+		}
+		d.Lost[i].Doubted = *d.Lost[i].with(s, *t.Returns)
+	}
 }
 
-// findings are what was found. told says that the settings name the unit of times.
-func (d *doubts) findings(told bool) (list []finding.Finding) {
-	expected := d.interval
-	for k := 1; k < len(d.as); k++ {
-		if expected *= 1000; d.steps > 1 && 2*d.as[k] > d.steps && expected > 0 && !told { // the median is among them
-			list = append(list, finding.Of(finding.WrongUnit{Step: expected, Interval: d.interval, Unit: finer[k].unit, Name: finer[k].name}))
-		}
+// with adds a scan.
+func (d *Doubted) with(s *Step, value Number) *Doubted {
+	out := Doubted{Time: s.Time, Value: value}
+	if d != nil {
+		out = *d
 	}
-	if d.wide > 0 {
-		list = append(list, finding.Of(finding.WiderThanRegion{Some: d.wide, Scans: d.scans, Target: d.target, First: d.first}))
+	if out.Scans++; value < out.Value {
+		out.Time, out.Value = s.Time, value
+	}
+	return &out
+}
+
+// sparse says that a model has several targets of few returns; nil: it does not.
+func sparse(m ssm.Model, compared bool) *Sparse {
+	targets := len(ssm.Blocks(m))
+	like, err := m.Bind(&ssm.Scan{})
+	if err != nil || targets < 2 {
+		return nil
+	}
+	f, ok := like.(ssm.Finder)
+	if !ok || f.Expected() > 1 {
+		return nil
+	}
+	return &Sparse{targets, Number(f.Expected()), compared}
+}
+
+// findings are those about the doubts of a run of so many scans.
+func (d *Doubts) findings(scans int) (list []finding.Finding) {
+	tell := func(k finding.Kind) { list = append(list, finding.Of(k)) }
+	for _, l := range d.Lost {
+		tell(finding.LostTarget{Target: l.ID, Some: l.Scans, Scans: scans, Worst: string(l.Time), Returns: float64(l.Value)})
+	}
+	if f := d.FewAncestors; f != nil {
+		tell(finding.FewAncestors{Some: f.Scans, Scans: scans, Least: int(f.Value), Worst: string(f.Time), Enough: fewAncestors})
+	}
+	if s := d.Surprising; s != nil && beyondChance(s, scans) {
+		tell(finding.SurprisingScans{Some: s.Scans, Scans: scans, Worst: string(s.Time), Share: float64(s.Value)})
+	}
+	if d.Idle != nil {
+		tell(finding.IdleScans{Some: d.Idle.Scans, Scans: scans, First: string(d.Idle.Time)})
+	}
+	if s := d.Sparse; s != nil {
+		tell(finding.SparseTargets{Targets: s.Targets, Rate: float64(s.Rate), Compared: s.Compared})
 	}
 	return list
 }
 
-// widest reports whether the sd of a position is larger than the region.
-func (d *doubts) widest(s *Step) bool {
-	for _, t := range s.Tracks {
-		for c := range len(t.Mean) / 2 {
-			if !(math.Sqrt(float64(t.Cov[c][c])) <= d.side) {
-				if d.wide == 0 {
-					d.target, d.first = t.ID, string(s.Time)
-				}
-				return true
-			}
-		}
+// beyondChance reports whether a right filter surprises itself so much in fewer than one of a hundred runs: by its most surprising scan, or by
+// the number of its surprising scans, which is a Poisson number in a long run.
+func beyondChance(s *Doubted, scans int) bool {
+	if float64(s.Value)*float64(scans) <= 0.01 {
+		return true
 	}
-	return false
+	mean, tail := float64(surprising*float64(scans)), 1.0
+	if mean > 100 { // the number is nearly normal
+		return float64(s.Scans) > mean+float64(2.33*math.Sqrt(mean))
+	}
+	term := rng.Exp(-mean)
+	for k := range s.Scans {
+		tail -= term
+		term *= mean / float64(k+1)
+	}
+	return tail <= 0.01
 }

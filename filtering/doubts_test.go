@@ -1,68 +1,91 @@
 package filtering
 
 import (
-	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/ssm"
 )
 
-// traced is the trace of scans at some times, which are those that the source has written where written is nil, and of one track whose
-// positions have some variances.
-func traced(t *testing.T, at, written []string, variances ...float64) (trace []runs.TraceLine) {
-	t.Helper()
-	for k, seconds := range at {
-		text := seconds
-		if written != nil {
-			text = written[k]
-		}
-		v := variances[min(k, len(variances)-1)]
-		line := fmt.Sprintf(`{"time":%s,"at":%s,"tracks":[{"id":"1","mean":[0,0,1,1],"cov":[[0.1,0,0,0],[0,%g,0,0],[0,0,1e9,0],[0,0,0,1e9]]}]}`, text, seconds, v)
-		trace = append(trace, runs.TraceLine{K: k + 1, Fields: json.RawMessage(line)})
-	}
-	return trace
+func step(time string, change func(s *Step)) *Step {
+	s := &Step{Line: Line{Time: Time(time), Returns: 3, Ancestors: 100, Surprise: known(0.5),
+		Tracks: []Track{{ID: "1", Returns: known(9)}, {ID: "2", Returns: known(9)}}, Accept: &Accept{Joint: known(0.3)}}}
+	change(s)
+	return s
 }
 
-// TestDoubts: steps of 10³, 10⁶ or 10⁹ of the model's intervals, in most scans, are named, unless the unit is told or the times were not
-// seconds; a position that is wider than the region is named; healthy runs are not.
+// Doubtful scans are counted, and the worst is named by its time: few ancestors, but not one, which is counted elsewhere; joint draws that are
+// all accepted, where there are returns; targets that are lost; scans that surprise.
 func TestDoubts(t *testing.T) {
-	m := ssm.Clutter{Interval: 0.5, Acceleration: 1, Initial: make([]ssm.Initial, 1), Background: ssm.Background{Rate: 1, Region: [4]float64{-10, 10, 0, 5}}}
-	for name, c := range map[string]struct {
-		at, written []string
-		told        bool
-		variances   []float64
-		want        string
-	}{
-		"healthy":          {[]string{"0", "0.5", "1", "1.5"}, nil, false, []float64{399}, ""},
-		"slow":             {[]string{"0", "100", "200", "300"}, nil, false, []float64{1}, ""},
-		"a quarter hour":   {[]string{"0", "900", "1800", "2700"}, nil, false, []float64{1}, ""},
-		"milliseconds":     {[]string{"0", "480", "1000", "1510", "90000"}, nil, false, []float64{1}, "wrong-unit 500 0.5 ms"},
-		"told":             {[]string{"0", "480", "1000", "1510", "90000"}, nil, true, []float64{1}, ""},
-		"half of the gaps": {[]string{"0", "500", "501", "1001", "1002"}, nil, false, []float64{1}, ""},
-		"two scans":        {[]string{"0", "500"}, nil, false, []float64{1}, ""},
-		"microseconds":     {[]string{"0", "5e5", "1e6", "1.4e6"}, nil, false, []float64{1}, "wrong-unit 500000 0.5 us"},
-		"nanoseconds":      {[]string{"0", "5e8", "1e9"}, nil, false, []float64{1}, "wrong-unit 5e+08 0.5 ns"},
-		"dates":            {[]string{"0", "500", "1000"}, []string{`"2013-01-01"`, `"2013-01-02"`, `"2013-01-03"`}, false, []float64{1}, ""},
-		"read as ms":       {[]string{"0", "500", "1000"}, []string{"0", "500000", "1000000"}, false, []float64{1}, ""},
-		"wide":             {[]string{"0", "0.5", "1"}, nil, false, []float64{1, 401, 1e9}, "wider-than-region 2 of 3 1 0.5"},
+	var d Doubts
+	for _, s := range []*Step{
+		step("1", func(s *Step) {}),
+		step("2", func(s *Step) { s.Ancestors, s.Surprise = 19, known(0.001) }),
+		step("3", func(s *Step) { s.Ancestors, s.Tracks[1].Lost, s.Tracks[1].Returns = 1, true, known(2) }),
+		step("4", func(s *Step) { s.Ancestors, s.Surprise = 4, known(0.0001) }),
+		step("5", func(s *Step) { s.Ancestors, s.Surprise = 20, known(0.0011) }),
+		step("6", func(s *Step) { s.Accept.Joint, s.Returns = known(1), 0 }),
+		step("7", func(s *Step) { s.Accept.Joint = known(1) }),
+		step("8", func(s *Step) { s.Ancestors, s.Tracks[1].Lost, s.Tracks[1].Returns = 4, true, known(0.5) }),
+		step("9", func(s *Step) { s.Accept, s.Tracks, s.Surprise = nil, nil, nil }),
 	} {
-		sums, err := Summarise(m, Steps(all(traced(t, c.at, c.written, c.variances...))), 0, "")
-		if err != nil {
-			t.Fatal(err)
+		d.add(s)
+	}
+	for _, c := range []struct {
+		what string
+		have *Doubted
+		want Doubted
+	}{
+		{"few ancestors", d.FewAncestors, Doubted{3, "4", 4}}, {"idle", d.Idle, Doubted{1, "7", 1}}, {"surprising", d.Surprising, Doubted{2, "4", 0.0001}},
+		{"lost", &d.Lost[0].Doubted, Doubted{2, "8", 0.5}},
+	} {
+		if c.have == nil || *c.have != c.want {
+			t.Errorf("%s: %+v, want %+v", c.what, c.have, c.want)
 		}
-		var got []string
-		for _, f := range sums.Doubts(c.told) {
-			if f.Kind == "wrong-unit" {
-				got = append(got, fmt.Sprintf("%s %v %v %s", f.Kind, float64(f.Numbers["step"]), float64(f.Numbers["interval"]), f.Names["unit"]))
-			} else {
-				got = append(got, fmt.Sprintf("%s %v of %v %s %s", f.Kind, float64(f.Numbers["some"]), float64(f.Numbers["scans"]), f.Names["target"], f.Names["first"]))
-			}
+	}
+	if len(d.Lost) != 1 || d.Lost[0].ID != "2" {
+		t.Errorf("lost: %+v", d.Lost)
+	}
+	found := d.findings(9)
+	for _, k := range []finding.Kind{finding.LostTarget{}, finding.FewAncestors{}, finding.SurprisingScans{}, finding.IdleScans{}} {
+		if !finding.Has(found, k) {
+			t.Errorf("no finding %T", k)
 		}
-		if strings.Join(got, "|") != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+	}
+	if none := new(Doubts).findings(9); len(none) != 0 {
+		t.Errorf("without doubts there are %v", none)
+	}
+}
+
+// Scans that surprise are told where chance does so in fewer than one of a hundred runs.
+func TestSurpriseBeyondChance(t *testing.T) {
+	for _, c := range []struct {
+		scans, some int
+		least       Number
+		want        bool
+	}{
+		{60, 1, 0.0001, true}, {60, 1, 0.0005, false}, {60, 2, 0.0005, true}, {10_000, 10, 0.0001, false}, {10_000, 19, 0.0001, true}, {1_000_000, 1_200, 0.0001, true},
+		{10, 1, 0.001, true}, {11, 1, 0.001, false},
+	} {
+		if got := beyondChance(&Doubted{c.some, "1", c.least}, c.scans); got != c.want {
+			t.Errorf("%d surprising scans of %d, the least %v: %v", c.some, c.scans, c.least, got)
+		}
+	}
+}
+
+// Several targets with at most one return each are sparse; one target, or more returns, are not.
+func TestSparse(t *testing.T) {
+	m := ssm.Clutter{Acceleration: 1, Returns: ssm.Returns{Rate: 1, SD: 1}, Background: ssm.Background{Rate: 5, Region: [4]float64{0, 1, 0, 1}}}
+	start := ssm.Initial{Mean: make([]float64, 4), SD: make([]float64, 4)}
+	m.Initial = []ssm.Initial{start, start}
+	if s := sparse(m, true); s == nil || *s != (Sparse{2, 1, true}) {
+		t.Errorf("two targets of one return: %+v", s)
+	}
+	one, many := m, m
+	one.Initial, many.Returns.Rate = m.Initial[:1], 1.1
+	for _, m := range []ssm.Clutter{one, many} {
+		if s := sparse(m, false); s != nil {
+			t.Errorf("%d targets of %v returns: %+v", len(m.Initial), m.Returns.Rate, s)
 		}
 	}
 }

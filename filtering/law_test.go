@@ -223,7 +223,7 @@ func TestMetricsByTheirDefinition(t *testing.T) {
 				e.Mean[0] += 4 // outside
 			}
 			other := []Number{Number(truth[0] + 2*s.Normal()), Number(s.Normal())}
-			step.Tracks = append(step.Tracks, Track{fmt.Sprint(r + 1), e})
+			step.Tracks = append(step.Tracks, Track{ID: fmt.Sprint(r + 1), Estimate: e})
 			step.Truth[id] = numbers(truth)
 			step.Against.Mean = append(step.Against.Mean, other...)
 			step.Against.KS = append(step.Against.KS, Number(0.1*float64(r+1)), Number(0.01*float64(k)))

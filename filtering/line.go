@@ -30,6 +30,7 @@ type Line struct {
 	ESS         *Number  `json:"ess,omitempty"`       // of this scan's sampling: the smallest of a coordinate that does not stand still
 	Still       []string `json:"still,omitempty"`     // coordinates that have one value in all samples, because nothing moves them
 	RHat        *Number  `json:"rhat,omitempty"`      // of the chains of several filters: the largest of a coordinate
+	Surprise    *Number  `json:"surprise,omitempty"`  // share of the scans that the filter predicted that are no more likely (filter.Surprise)
 	Ancestors   int      `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come; of several filters the mean
 	Accept      *Accept  `json:"accept,omitempty"`
 	Evaluated   int64    `json:"evaluated"`              // terms of the likelihood
@@ -41,6 +42,8 @@ type Line struct {
 type Track struct {
 	ID string `json:"id"`
 	Estimate
+	Returns *Number `json:"returns,omitempty"` // the expected number of the scan's returns that are the target's; of several filters the smallest
+	Lost    bool    `json:"lost,omitempty"`    // they are far fewer than its rate
 }
 
 // Estimate is the law of a target's state, or of the whole state of a model that is no tracker.
@@ -188,7 +191,11 @@ func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info,
 	}
 	if t, ok := m.(ssm.Tracker); ok {
 		for r, b := range ssm.Blocks(t) {
-			l.Tracks = append(l.Tracks, Track{strconv.Itoa(r + 1), estimate(b)})
+			track := Track{ID: strconv.Itoa(r + 1), Estimate: estimate(b)}
+			if info.Explained != nil {
+				track.Returns, track.Lost = known(info.Explained[r]), info.Lost[r]
+			}
+			l.Tracks = append(l.Tracks, track)
 		}
 		return l
 	}

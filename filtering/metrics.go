@@ -31,13 +31,14 @@ type Metrics struct {
 	Index     *Spread `json:"accept_index,omitempty"`
 	Refine    *Spread `json:"accept_refine,omitempty"`
 
+	Doubts
 	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
 	*Errors             // against the truth
 	Held        *Held   `json:"held,omitempty"`
 	Against     *Rival  `json:"against,omitempty"`
 
-	linear bool // the model takes what is there of partial measurements
-	doubts doubts
+	linear  bool // the model takes what is there of partial measurements
+	timings timings
 }
 
 // Still names coordinates that had one value in all samples of some scans, because nothing moves them. No ess counts them.

@@ -45,6 +45,7 @@ type Pass struct {
 	parted       bool              // it was said what becomes of measurements that lack some of their numbers
 	filter       filter.Filter
 	rival        filter.Filter
+	seen         filter.Job // of the measurements that the filter sees
 	saved
 }
 
@@ -68,6 +69,7 @@ func (p *Pass) Begin(ctx context.Context) (err error) {
 	if m, ok := p.Model.(ssm.Poisson); ok && p.Hold > 0 { // the filter sees a share of the measurements
 		job.Model = m.Thinned(1 - p.Hold)
 	}
+	p.seen = job
 	if p.filter, err = p.Method.On(job); err != nil {
 		return err
 	}
@@ -150,6 +152,7 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 		return runs.Line{}, p.byColumns(placed(rec, err))
 	}
 	s := Step{Line: newLine(p.Model, &next, rec, info, p.Method.Evidence()), Seconds: Number(rec.Time)}
+	s.Surprise = known(filter.Surprise(p.seen, &p.state, &rec.Scan))
 	if p.rival != nil {
 		info, err := p.rival.Step(ctx, &was, &rec.Scan)
 		if err != nil {

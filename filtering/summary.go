@@ -9,16 +9,16 @@ import (
 
 // Summary sums up a run, scan by scan, in the same memory for any number of scans.
 type Summary struct {
-	model                                      ssm.Model
-	metrics                                    Metrics
-	ess, rhat, ancestors, joint, index, refine spreading
-	evidence                                   total
-	judge                                      *judge
-	held                                       Held
-	rival                                      *Rival // nil: there is none
-	rivalEvidence                              total
-	squares                                    float64 // of the differences of the two means
-	compared                                   int     // numbers of them
+	model                                                ssm.Model
+	metrics                                              Metrics
+	ess, rhat, surprise, ancestors, joint, index, refine spreading
+	evidence                                             total
+	judge                                                *judge
+	held                                                 Held
+	rival                                                *Rival // nil: there is none
+	rivalEvidence                                        total
+	squares                                              float64 // of the differences of the two means
+	compared                                             int     // numbers of them
 }
 
 // Summarise sums up the steps of a run. leftOut is the number of scans that were left out, against the title of the other method.
@@ -37,7 +37,7 @@ func Summarise(m ssm.Model, steps iter.Seq2[*Step, error], leftOut int, against 
 func NewSummary(m ssm.Model, against string) *Summary {
 	s := &Summary{model: m, judge: newJudge(m)}
 	_, s.metrics.linear = m.(ssm.Linear)
-	s.metrics.doubts = newDoubts(m)
+	s.metrics.timings = newTimings(m)
 	if against != "" {
 		s.rival = &Rival{Method: against}
 	}
@@ -64,7 +64,8 @@ func (u *Summary) Add(s *Step) {
 		m.Unknown++
 	}
 	m.Still = m.Still.add(s.Still)
-	m.doubts.add(s)
+	m.timings.add(s)
+	m.Doubts.add(s)
 	few := s.ESS != nil && *s.ESS < fewDraws
 	if few {
 		m.Few++
@@ -77,6 +78,7 @@ func (u *Summary) Add(s *Step) {
 	}
 	u.ess.addSome(s.ESS)
 	u.rhat.addSome(s.RHat)
+	u.surprise.addSome(s.Surprise)
 	if s.Accept != nil {
 		u.joint.addSome(s.Accept.Joint)
 		u.index.addSome(s.Accept.Index)
@@ -107,6 +109,7 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 	out.LeftOut = leftOut
 	out.ESS, out.RHat, out.Ancestors = u.ess.spread(), u.rhat.spread(), u.ancestors.spread()
 	out.Joint, out.Index, out.Refine = u.joint.spread(), u.index.spread(), u.refine.spread()
+	out.Surprise, out.Sparse = u.surprise.spread(), sparse(u.model, u.rival != nil)
 	out.LogEvidence, out.Errors = u.evidence.number(), u.judge.errors()
 	if h := u.held; h.N > 0 {
 		h.LogScore /= Number(h.N)

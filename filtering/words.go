@@ -31,6 +31,7 @@ func (m *Metrics) Findings(by filter.Method) (list []finding.Finding) {
 	if m.Lone > 0 {
 		list = append(list, finding.Of(finding.LoneAncestor{Some: m.Lone, Scans: m.Scans, Sampler: by.Sampler()}))
 	}
+	list = append(list, m.Doubts.findings(m.Scans)...)
 	if m.Apart > 0 {
 		list = append(list, finding.Of(finding.FiltersApart{Some: m.Apart, Scans: m.Scans, Worst: float64(m.RHat.Max), Limit: apart, Sampler: by.Sampler()}))
 	}
@@ -51,6 +52,6 @@ func (m *Metrics) Findings(by filter.Method) (list []finding.Finding) {
 	return list
 }
 
-// Doubts are findings about the times of the scans. told says that the settings name the unit of times. Metrics that were read back
+// Timings are findings about the times of the scans. told says that the settings name the unit of times. Metrics that were read back
 // have none.
-func (m *Metrics) Doubts(told bool) []finding.Finding { return m.doubts.findings(told) }
+func (m *Metrics) Timings(told bool) []finding.Finding { return m.timings.findings(told) }

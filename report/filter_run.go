@@ -65,7 +65,7 @@ func observed(m ssm.Model) int {
 func scanOf(s *filtering.Step, truth [][]float64, since float64) FilteredScan {
 	out := FilteredScan{
 		Time: float64(s.Seconds), Since: since, Returns: s.Returns, Missing: s.Missing, Truth: truth, Quantiles: floats(s.Quantiles),
-		Lag: float64(s.Lag), Seconds: float64(s.Lag),
+		Lag: float64(s.Lag), Seconds: float64(s.Lag), Surprise: math.NaN(),
 		Info: filter.Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), Ancestors: s.Ancestors,
 			Evaluated: s.Evaluated, Skipped: s.Skipped},
 	}
@@ -88,6 +88,9 @@ func scanOf(s *filtering.Step, truth [][]float64, since float64) FilteredScan {
 	}
 	if s.ESS != nil {
 		out.ESS = []float64{float64(*s.ESS)}
+	}
+	if s.Surprise != nil {
+		out.Surprise = float64(*s.Surprise)
 	}
 	if s.RHat != nil {
 		out.RHat = []float64{float64(*s.RHat)}

@@ -53,6 +53,7 @@ type FilteredScan struct {
 	Quantiles []float64    // 5, 25, 50, 75 and 95 % of the scan's measurements, if these are single numbers
 	Seconds   float64      // that the filter worked on the scan
 	Lag       float64      // seconds from the arrival of the scan to its estimate
+	Surprise  float64      // share of the predicted scans that are no more likely
 	filter.Info
 }
 

@@ -198,6 +198,19 @@ type Poisson interface {
 	Thinned(share float64) Model // the model of measurements of which each is seen with this probability
 }
 
+// Finder is a Likelihood of a Tracker whose measurements come each from one target or from none. It tells whether a target has found its
+// measurements, and where else it may be. Filters use it to begin a chain, and to say that one has lost a target.
+type Finder interface {
+	Likelihood
+	// Expected is the mean number of measurements of one target.
+	Expected() float64
+	// Explained sets n[r] to the expected number of the scan's measurements that come from target r, if x is the state.
+	Explained(x, n []float64)
+	// Places returns at most so many places where measurements are densest, the densest first. A place has the values of the first
+	// coordinates of a target.
+	Places(most int) [][]float64
+}
+
 // Dropper is a Likelihood that leaves out measurements that its model is set to leave out.
 type Dropper interface {
 	Dropped() int

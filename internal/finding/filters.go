@@ -62,6 +62,81 @@ func (f LoneAncestor) words() words {
 	}
 }
 
+// FewAncestors says that the filter of some scans comes from few particles of the scan before.
+type FewAncestors struct {
+	Some, Scans, Least int    // scans, and the smallest number of particles
+	Worst              string // the time of that scan
+	Enough             int
+}
+
+func (f FewAncestors) words() words {
+	return words{
+		look: warning, says: say("in %v of %v scans fewer than %v ancestors are left (%v at %s)", f.Some, f.Scans, f.Enough, f.Least, f.Worst),
+		means: "the samples come from so few particles of the scan before, after an outlier or a prediction that is wide beside the noise, and their spread is too small",
+		cure:  "look there; take more particles, or give the model more noise", help: helpFilters,
+	}
+}
+
+// LostTarget says that in some scans a target explains far fewer returns than its rate.
+type LostTarget struct {
+	Target      string
+	Some, Scans int
+	Worst       string  // the time of the scan where it explains the fewest
+	Returns     float64 // the fewest
+}
+
+func (f LostTarget) words() words {
+	return words{
+		look: warning, says: say("in %v of %v scans target %s has far fewer returns than its rate (%.1f at %s)", f.Some, f.Scans, f.Target, f.Returns, f.Worst),
+		means: "the filter has not found its returns, or it gave few, and then mean and spread may be wrong",
+		cure:  "look there; take more particles, a wider start or more acceleration", help: helpFilters,
+	}
+}
+
+// IdleScans says that in some scans with returns every joint draw was accepted.
+type IdleScans struct {
+	Some, Scans int
+	First       string // the time of the first of them
+}
+
+func (f IdleScans) words() words {
+	return words{
+		look: note, says: say("in %v of %v scans every joint draw was accepted, although there were returns, first at %s", f.Some, f.Scans, f.First),
+		means: "these returns are far from all that the filter predicts, and tell it nothing: they are clutter, or those of a target that it has lost",
+		cure:  "look there", help: helpFilters,
+	}
+}
+
+// SurprisingScans says that some scans are less likely than nearly all that the filter predicted.
+type SurprisingScans struct {
+	Some, Scans int
+	Worst       string  // the time of the most surprising
+	Share       float64 // of the predicted scans that are no more likely
+}
+
+func (f SurprisingScans) words() words {
+	return words{
+		look: warning, says: say("%v of %v scans surprised the filter (surprise %.2g at %s)", f.Some, f.Scans, f.Share, f.Worst),
+		means: "they are less likely than nearly all scans that it predicted: outliers, a target that is lost, or a model that is too sure of itself",
+		cure:  "look there; leave outliers out, or give the model more noise", help: helpSurprise,
+	}
+}
+
+// SparseTargets says that several targets give few returns each.
+type SparseTargets struct {
+	Targets  int
+	Rate     float64 // mean number of returns of each in a scan
+	Compared bool    `kept:"compared=yes|no"` // with another method
+}
+
+func (f SparseTargets) words() words {
+	return words{
+		look: note, says: say("each of %v targets gives %.2g returns a scan", f.Targets, f.Rate),
+		means: "samples then stand for many ways to assign returns to targets; data association filters elsewhere, such as JPDA and MHT, count these ways one by one",
+		cure:  either(f.Compared, "", "check it with --against bootstrap"), help: helpFilters,
+	}
+}
+
 // FiltersApart says that in some scans the chains of several filters are in different places.
 type FiltersApart struct {
 	Some, Scans  int

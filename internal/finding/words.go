@@ -65,6 +65,7 @@ const (
 	helpWeights             // few of the particles count
 	helpTimes               // the times of scans are not those that were meant
 	helpFilters             // few of the particles of a filter count
+	helpSurprise            // scans that the filter did not expect
 	helpErrors              // the errors of a filter's means are not known
 	helpMixing              // chains or islands are no draws of one posterior
 	helpApproximations      // a Gaussian or a chosen state stands for the posterior
@@ -82,6 +83,7 @@ var helps = [...]struct{ page, section string }{
 	helpWeights:        {choosing, "Weights that collapse"},
 	helpTimes:          {scanning, "Times"},
 	helpFilters:        {filters, "Which method"},
+	helpSurprise:       {filters, "Scans that surprise"},
 	helpErrors:         {filters, "How large is the Monte Carlo error?"},
 	helpMixing:         {choosing, "Chains that do not mix"},
 	helpApproximations: {choosing, "Approximations of the posterior"},
