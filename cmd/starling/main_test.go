@@ -108,7 +108,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // interrupt FILE PROGRAM ARGS…: interrupts it once the file is there and not empty, or, if that is "header", after its first line of
-// output; it must end with 130, write no more to stdout, and say what was saved. The command that it names to continue the run becomes
+// output; it must end with 130, write at most the line of the scan in progress to stdout, and say what was saved. The command that it names to continue the run becomes
 // $AGAIN, empty if nothing was saved.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	cmd, stdout, stderr := started(ts, args[0], args[1:])
@@ -116,7 +116,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	before := stdout.Len()
 	cmd.Wait()
 	saved := strings.Contains(stderr.String(), " is saved in ")
-	if cmd.ProcessState.ExitCode() != 130 || stdout.Len() > before || saved == strings.Contains(stderr.String(), "nothing was saved") {
+	if cmd.ProcessState.ExitCode() != 130 || strings.Count(stdout.String()[before:], "\n") > 1 || saved == strings.Contains(stderr.String(), "nothing was saved") {
 		ts.Fatalf("interrupted: %v, %d bytes more on stdout, stderr:\n%s", cmd.ProcessState, stdout.Len()-before, stderr.String())
 	}
 	again := ""
