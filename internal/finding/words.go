@@ -64,6 +64,7 @@ const (
 	helpWeights             // few of the particles count
 	helpFilters             // the same, for filters
 	helpSurprise            // scans that the filter did not expect
+	helpTargets             // several targets
 	helpErrors              // the errors of a filter's means are not known
 	helpMixing              // chains or islands are no draws of one posterior
 	helpApproximations      // a Gaussian or a chosen state stands for the posterior
@@ -81,6 +82,7 @@ var helps = [...]struct{ page, section string }{
 	helpWeights:        {choosing, "Weights that collapse"},
 	helpFilters:        {filters, "Which method"},
 	helpSurprise:       {filters, "Scans that surprise"},
+	helpTargets:        {filters, "Several targets"},
 	helpErrors:         {filters, "How large is the Monte Carlo error?"},
 	helpMixing:         {choosing, "Chains that do not mix"},
 	helpApproximations: {choosing, "Approximations of the posterior"},
