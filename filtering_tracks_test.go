@@ -114,7 +114,7 @@ func TestOutlierIsNamed(t *testing.T) {
     sd_bearing: 0.01745
     start: {mean: [-80, 60, 0.5, -2], sd: [1, 1, 0.5, 0.5]}
 `
-	for _, method := range []string{"{smcmc: {particles: 4000, repeat: 1}}", "{bootstrap: {particles: 2000}}", "{auxiliary: {particles: 2000}}"} {
+	for _, method := range []string{"{smcmc: {particles: 4000, repeat: 1}}", "{bootstrap: {particles: 1000}}"} {
 		r, steps := scansOf(t, "rbout_1.jsonl", model, "method="+method)
 		d := r.Metrics.Doubts
 		if d.Surprising == nil || d.Surprising.Time != "34.40496" || !(d.Surprising.Value <= 0.0001) || d.Surprising.Scans > 2 {
@@ -133,7 +133,7 @@ func TestOutlierIsNamed(t *testing.T) {
 func TestHealthyRunsRaiseNoAlarm(t *testing.T) {
 	testkit.Statistics(t)
 	for preset, sets := range map[string][]string{
-		"clutter3-crossing": {"scans.simulate=4"}, "range-bearing": nil, "gaussian-m500": nil,
+		"clutter3-crossing": {"scans.simulate=2"}, "range-bearing": {"scans.simulate=20"}, "gaussian-m500": nil,
 	} {
 		s, err := PresetFiltering(preset, sets...)
 		if err != nil {

@@ -51,7 +51,7 @@ func TestInvariantLawOfTargets(t *testing.T) {
 		sum += p[i]
 	}
 	for name, way := range ways {
-		const steps = 30000
+		const steps = 20000
 		f, err := SMCMC{Particles: steps, Burn: 2000, Joint: way.Joint, Index: way.Index, Refine: way.Refine}.On(Job{Model: m, Seed: 8})
 		if err != nil {
 			t.Fatal(err)
@@ -95,8 +95,8 @@ func TestInvariantLawOfTargets(t *testing.T) {
 // Where targets share returns, ancestors: target is the filter that forgets the covariance of the two after each scan, exactly, and
 // ancestors: joint is the filter that does not. Where they share none both are the two Kalman filters of one target each. Measurements of the sum
 // alone never tell how far the two are from each other: the exact variance of a target grows with the walk, and the product of predictions
-// takes it down to a fifth of that in six scans. Means are within 9 MCSE, of seven degrees of freedom, in 48 comparisons: a false failure has
-// probability 1e-3 over all seeds, and the seed is fixed. Variances are within 15 %.
+// takes it down to a fifth of that in six scans. Means are within 9 MCSE, of seven degrees of freedom, in 36 comparisons: a false failure has
+// probability 1e-3 over all seeds, and the seed is fixed. Variances are within a quarter.
 func TestWhatAncestorsForget(t *testing.T) {
 	testkit.Statistics(t)
 	m := scalar{a: 1, q: 0.05, h: 1, r: 0.2, p0: 1}
@@ -108,10 +108,9 @@ func TestWhatAncestorsForget(t *testing.T) {
 	}{
 		{shared{two{m}}, [][2]float64{{1, 1}}, "", true},
 		{shared{two{m}}, [][2]float64{{1, 1}}, Together, false},
-		{two{m}, [][2]float64{{1, 0}, {0, 1}}, "", true},
 		{two{m}, [][2]float64{{1, 0}, {0, 1}}, "", false},
 	} {
-		way := SMCMC{Particles: 16000, Repeat: 8, Burn: 300, Ancestors: c.ancestors, Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}}
+		way := SMCMC{Particles: 12000, Repeat: 8, Burn: 300, Ancestors: c.ancestors, Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}}
 		var scans []*ssm.Scan
 		for k := range 6 {
 			scan := &ssm.Scan{Time: float64(k + 1), Width: 1}
@@ -139,7 +138,7 @@ func TestWhatAncestorsForget(t *testing.T) {
 				if z := (got[i] - mean[i]) / info.MCSE[i]; !(math.Abs(z) < 9) {
 					t.Errorf("%s: the mean of target %d is %.4f, want %.4f: %.1f MCSE", name, i+1, got[i], mean[i], z)
 				}
-				if !(math.Abs(cov[i*2+i]/want-1) < 0.15) {
+				if !(math.Abs(cov[i*2+i]/want-1) < 0.25) {
 					t.Errorf("%s: the variance of target %d is %.4f, want %.4f", name, i+1, cov[i*2+i], want)
 				}
 			}

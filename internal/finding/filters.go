@@ -73,7 +73,7 @@ func (f FewAncestors) words() words {
 	return words{
 		look: warning, says: say("in %v of %v scans fewer than %v ancestors are left (%v at %s)", f.Some, f.Scans, f.Enough, f.Least, f.Worst),
 		means: "the samples come from so few particles of the scan before, after an outlier or a prediction that is wide beside the noise, and their spread is too small",
-		cure:  "look there; take more particles, or give the model more noise", help: helpFilters,
+		cure:  "look there; take more particles, or give the model more noise", help: helpSurprise,
 	}
 }
 
@@ -89,7 +89,7 @@ func (f LostTarget) words() words {
 	return words{
 		look: warning, says: say("in %v of %v scans target %s has far fewer returns than its rate (%.1f at %s)", f.Some, f.Scans, f.Target, f.Returns, f.Worst),
 		means: "the filter has not found its returns, or it gave few, and then mean and spread may be wrong",
-		cure:  "look there; take more particles, a wider start or more acceleration", help: helpFilters,
+		cure:  "look there; take more particles, a wider start or more acceleration", help: helpSurprise,
 	}
 }
 
@@ -103,7 +103,7 @@ func (f IdleScans) words() words {
 	return words{
 		look: note, says: say("in %v of %v scans every joint draw was accepted, although there were returns, first at %s", f.Some, f.Scans, f.First),
 		means: "these returns are far from all that the filter predicts, and tell it nothing: they are clutter, or those of a target that it has lost",
-		cure:  "look there", help: helpFilters,
+		cure:  "look there", help: helpSurprise,
 	}
 }
 
@@ -133,7 +133,7 @@ func (f SparseTargets) words() words {
 	return words{
 		look: note, says: say("each of %v targets gives %.2g returns a scan", f.Targets, f.Rate),
 		means: "samples then stand for many ways to assign returns to targets; data association filters elsewhere, such as JPDA and MHT, count these ways one by one",
-		cure:  either(f.Compared, "", "check it with --against bootstrap"), help: helpFilters,
+		cure:  either(f.Compared, "", "check it with --against bootstrap"), help: helpTargets,
 	}
 }
 

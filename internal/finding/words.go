@@ -66,6 +66,7 @@ const (
 	helpTimes               // the times of scans are not those that were meant
 	helpFilters             // few of the particles of a filter count
 	helpSurprise            // scans that the filter did not expect
+	helpTargets             // several targets
 	helpErrors              // the errors of a filter's means are not known
 	helpMixing              // chains or islands are no draws of one posterior
 	helpApproximations      // a Gaussian or a chosen state stands for the posterior
@@ -84,6 +85,7 @@ var helps = [...]struct{ page, section string }{
 	helpTimes:          {scanning, "Times"},
 	helpFilters:        {filters, "Which method"},
 	helpSurprise:       {filters, "Scans that surprise"},
+	helpTargets:        {filters, "Several targets"},
 	helpErrors:         {filters, "How large is the Monte Carlo error?"},
 	helpMixing:         {choosing, "Chains that do not mix"},
 	helpApproximations: {choosing, "Approximations of the posterior"},
