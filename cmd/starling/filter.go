@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/filter"
@@ -29,7 +30,8 @@ func newFilter() *cobra.Command {
 		Short: "Follow a hidden state through scans of measurements",
 		Long: `Filter estimates the state of the model that a config file or a preset describes, scan by scan, and prints one JSON line a
 scan to stdout as soon as it is ready: the mean and covariance of each target or of the state, its Monte Carlo error, and how well the
-sampler did. --scans reads the scans from a file or, with -, from stdin: JSON lines or CSV, compressed with gzip or not.
+sampler did. On a terminal it is a short line for people: the time, the returns, each position ± its standard deviation, and a
+question mark with what is doubtful. --scans reads the scans from a file or, with -, from stdin: JSON lines or CSV, compressed with gzip or not.
 
 With --out, or for scans that do not come from stdin, the run is kept in a folder: runs/NAME, or runs/NAME-2 and so on. It has the same
 lines (tracks.jsonl), a table (tracks.csv), scores (metrics.json) and a page (report.html). The run is saved there every ten seconds
@@ -94,7 +96,8 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 		}
 		defer o.Folder.Close()
 	}
-	line := newProgress(f.quiet, f.json)
+	people := !f.json && term.IsTerminal(int(os.Stdout.Fd())) // who read the lines: these are their progress, too
+	line := newProgress(f.quiet || people, f.json)
 	defer line.end()
 	o.Progress = func(e starling.Event) {
 		switch e := e.(type) {
@@ -105,7 +108,11 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if !f.json {
-		o.Line = lineWriter(os.Stdout)
+		form := inJSON
+		if people {
+			form = shortLine
+		}
+		o.Line = lineWriter(os.Stdout, form)
 	}
 	result, err := starling.Filter(cmd.Context(), s, o)
 	line.end()
@@ -198,10 +205,14 @@ func (f *filterRun) flagged() (all []flagged) {
 	return all
 }
 
-// lineWriter writes each line at once. A reader that has gone away stops the run, which is saved.
-func lineWriter(out io.Writer) func(*filtering.Line) error {
+// inJSON writes a line for programs, and shortLine one for people.
+func inJSON(l *filtering.Line) ([]byte, error)    { return json.Marshal(l) }
+func shortLine(l *filtering.Line) ([]byte, error) { return []byte(l.Short()), nil }
+
+// lineWriter writes each line at once, in a form. A reader that has gone away stops the run, which is saved.
+func lineWriter(out io.Writer, form func(*filtering.Line) ([]byte, error)) func(*filtering.Line) error {
 	return func(l *filtering.Line) error {
-		text, err := json.Marshal(l)
+		text, err := form(l)
 		if err != nil {
 			return err
 		}
