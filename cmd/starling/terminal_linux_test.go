@@ -44,6 +44,32 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestLinesOnATerminal: where stdout is a terminal, a scan is a short line; with --json there are no lines.
+func TestLinesOnATerminal(t *testing.T) {
+	program, err := exec.LookPath("starling")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"--quiet", "--json"} {
+		terminal, screen := openTerminal(t)
+		cmd := exec.Command(program, "filter", "range-bearing", "--set", "scans.simulate=2", "--out", filepath.Join(t.TempDir(), "run"), form)
+		cmd.Stdout = terminal
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		terminal.Close()
+		var seen bytes.Buffer
+		io.Copy(&seen, screen)
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v\n%s", err, seen.String())
+		}
+		short := regexp.MustCompile(`(?m)^2  [0-9]+ returns?  1 \(.* ± .*, .* ± .*\)`).Match(seen.Bytes())
+		if short == (form == "--json") || bytes.Contains(seen.Bytes(), []byte(`{"k"`)) {
+			t.Errorf("%s: on the terminal is\n%s", form, seen.String())
+		}
+	}
+}
+
 // openTerminal returns the program's side of a pseudo-terminal, and the screen's.
 func openTerminal(t *testing.T) (terminal, screen *os.File) {
 	t.Helper()
