@@ -90,9 +90,10 @@ type Info struct {
 	Explained []float64
 	Lost      []bool
 
-	Evaluated   int64   // terms of the likelihood that were evaluated
-	Skipped     int64   // terms that could be left out, because the result is the same without them
-	LogEvidence float64 // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
+	Evaluated   int64    // terms of the likelihood that were evaluated
+	Skipped     int64    // terms that could be left out, because the result is the same without them
+	LogEvidence float64  // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
+	Surprise    *float64 // share of the scans that were predicted that are no more likely, where the method knows it exactly; nil: Surprise estimates it
 	Resampled   bool
 	Dropped     int // measurements that the model leaves out (ssm.Dropper)
 }

@@ -89,24 +89,29 @@ func (f *kalman) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, err
 		return Info{}, infinite(scan, mean)
 	}
 	h, r := f.model.Observation()
-	logZ, err := update(mean, cov, h, r, scan)
+	logZ, square, err := update(mean, cov, h, r, scan)
 	if err != nil {
 		return Info{}, err
 	}
+	numbers := len(scan.Values)
 	for _, p := range scan.Parts { // given the measurements before, each part is one more update
 		if h, r, err = ssm.Observe(f.model, p.Columns); err != nil {
 			return Info{}, &ssm.MeasurementError{Row: scan.Len(), Err: err}
 		}
-		more, err := update(mean, cov, h, r, &ssm.Scan{Width: len(p.Columns), Values: p.Values})
+		more, further, err := update(mean, cov, h, r, &ssm.Scan{Width: len(p.Columns), Values: p.Values})
 		if err != nil {
 			return Info{}, err
 		}
-		logZ += more
+		logZ, square, numbers = logZ+more, square+further, numbers+len(p.Values)
 	}
 	st.Mean, st.Cov, st.K, st.Time = mean, cov, st.K+1, scan.Time
 	st.LogZ += logZ
 	info := noAcceptance()
 	info.LogEvidence, info.Evaluated = logZ, int64(scan.Measured())
+	if numbers > 0 { // of predicted scans the squared distance from their mean is χ² of as many degrees
+		tail := rng.GammaTail(float64(numbers)/2, square/2)
+		info.Surprise = &tail
+	}
 	return info, nil
 }
 
@@ -134,15 +139,16 @@ func predict(m ssm.Model, st *State, scan *ssm.Scan) (mean, cov, a []float64, er
 	return mean, cov, a, nil
 }
 
-// update takes the measurements z ~ N(H·x, R) of a scan into mean and cov, and returns the log evidence.
-func update(mean, cov, h, r []float64, scan *ssm.Scan) (float64, error) {
+// update takes the measurements z ~ N(H·x, R) of a scan into mean and cov. It returns the log evidence, and the squared distance of the
+// measurements from what was predicted, in standard deviations.
+func update(mean, cov, h, r []float64, scan *ssm.Scan) (logZ, square float64, err error) {
 	m, w, d := scan.Len(), scan.Width, len(mean)
 	if m == 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
 	factor := append([]float64(nil), r...)
 	if !dense.Cholesky(factor, w) {
-		return 0, errors.New("the covariance R of the measurements is not positive definite")
+		return 0, 0, errors.New("the covariance R of the measurements is not positive definite")
 	}
 	zbar := centre(scan)
 	squares, dev := 0.0, make([]float64, w) // Σ (z − z̄)ᵀ R⁻¹ (z − z̄)
@@ -156,7 +162,7 @@ func update(mean, cov, h, r []float64, scan *ssm.Scan) (float64, error) {
 		}
 	}
 	many := float64(m)
-	logZ := float64(-0.5*squares) - float64((many-1)/2*(float64(float64(w)*log2Pi)+dense.LogDet(factor, w))) - float64(float64(w)/2*rng.Log(many))
+	logZ = float64(-0.5*squares) - float64((many-1)/2*(float64(float64(w)*log2Pi)+dense.LogDet(factor, w))) - float64(float64(w)/2*rng.Log(many))
 
 	// The update by z̄.
 	hp, c := make([]float64, w*d), make([]float64, w*w)
@@ -167,7 +173,7 @@ func update(mean, cov, h, r []float64, scan *ssm.Scan) (float64, error) {
 	}
 	dense.Symmetrise(c, w)
 	if !dense.Cholesky(c, w) {
-		return 0, errors.New("the covariance of the predicted measurement is not positive definite")
+		return 0, 0, errors.New("the covariance of the predicted measurement is not positive definite")
 	}
 	innovation := make([]float64, w)
 	dense.MulVec(innovation, h, mean)
@@ -205,8 +211,9 @@ func update(mean, cov, h, r []float64, scan *ssm.Scan) (float64, error) {
 	dense.Forward(c, innovation)
 	for _, v := range innovation {
 		logZ -= float64(0.5 * float64(v*v))
+		squares += float64(v * v)
 	}
-	return logZ - float64(0.5*(float64(float64(w)*log2Pi)+dense.LogDet(c, w))), nil
+	return logZ - float64(0.5*(float64(float64(w)*log2Pi)+dense.LogDet(c, w))), squares, nil
 }
 
 // centre is the mean of a scan's measurements. Deviations from the first are added: far from the origin, values would lose digits.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/ssm"
@@ -246,5 +247,39 @@ func TestSurpriseIsOfTheWeightedLaw(t *testing.T) {
 	}
 	if p := Surprise(Job{Model: two{example1}}, &State{Dim: 2, X: []float64{0, 0}}, measured()[0]); !math.IsNaN(p) {
 		t.Errorf("a model that draws no measurements has the surprise %v", p)
+	}
+}
+
+// TestSurpriseOfKalman: the Kalman filter's surprise is exact. Of one number it is 2Φ(−|z − m|/s), of two independent ones of the same law
+// e^(−d²/2); what lacks numbers counts as what is there, and a scan without measurements has none.
+func TestSurpriseOfKalman(t *testing.T) {
+	m := ssm.LinearGaussian{A: [][]float64{{1, 0}, {0, 1}}, Q: [][]float64{{1, 0}, {0, 1}}, H: [][]float64{{1, 0}, {0, 1}}, R: [][]float64{{2, 0}, {0, 2}},
+		Initial: &ssm.Initial{Mean: []float64{1, 1}, SD: []float64{1, 1}}}
+	f, err := Kalman{}.On(Job{Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	surprise := func(scan *ssm.Scan) *float64 {
+		st, err := f.Init(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := f.Step(t.Context(), st, scan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Surprise
+	}
+	for _, z := range []float64{1, 3, -4, 20} {
+		d := (z - 1) / 2 // of variance 1 + 1 + 2
+		if got, want := *surprise(&ssm.Scan{Width: 2, Parts: []ssm.Part{{Columns: []int{1}, Values: []float64{z}}}}), math.Erfc(math.Abs(d)/math.Sqrt2); !golden.Near(got, want, 1e-11, 0) {
+			t.Errorf("one number %v: %v, want %v", z, got, want)
+		}
+		if got, want := *surprise(&ssm.Scan{Width: 2, Values: []float64{z, 1}}), math.Exp(-d*d/2); !golden.Near(got, want, 1e-11, 0) {
+			t.Errorf("two numbers %v: %v, want %v", z, got, want)
+		}
+	}
+	if got := surprise(&ssm.Scan{Width: 2}); got != nil {
+		t.Errorf("no measurements: %v", *got)
 	}
 }

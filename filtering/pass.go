@@ -152,7 +152,11 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 		return runs.Line{}, p.byColumns(placed(rec, err))
 	}
 	s := Step{Line: newLine(p.Model, &next, rec, info, p.Method.Evidence()), Seconds: Number(rec.Time)}
-	s.Surprise = known(filter.Surprise(p.seen, &p.state, &rec.Scan))
+	if exact := info.Surprise; exact != nil {
+		s.Surprise = known(*exact)
+	} else {
+		s.Surprise = known(filter.Surprise(p.seen, &p.state, &rec.Scan))
+	}
 	if p.rival != nil {
 		info, err := p.rival.Step(ctx, &was, &rec.Scan)
 		if err != nil {
