@@ -44,7 +44,7 @@ func (s Settings) Check(f *config.Faults) {
 		name  string
 		given bool
 	}
-	ofFiles := []field{{"file", s.File != ""}, {"time", s.Time != ""}, {"columns", s.Columns != nil}, {"truth", s.Truth != ""}}
+	ofFiles := []field{{"file", s.File != ""}, {"time", s.Time != ""}, {"time_unit", s.TimeUnit != ""}, {"columns", s.Columns != nil}, {"truth", s.Truth != ""}}
 	conflict := func(a field, others []field, why string) {
 		for _, b := range others {
 			if a.given && b.given {
