@@ -2,6 +2,7 @@ package filter
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
@@ -132,11 +133,17 @@ func TestPartsAreRefused(t *testing.T) {
 			t.Errorf("the columns %v are taken", columns)
 		}
 	}
+	f, _ := Kalman{}.On(Job{Model: three()})
+	st, _ := f.Init(t.Context())
+	if _, err := f.Step(t.Context(), st, &ssm.Scan{Width: 3, Parts: []ssm.Part{{Columns: []int{1}, Values: []float64{1, 1e200}}}}); err == nil ||
+		!strings.Contains(err.Error(), "measurement 2: [1e+200] is too far from 0, by the noise r") {
+		t.Errorf("a part whose log-likelihood is no number: %v", err)
+	}
 	f, err := Bootstrap{Particles: 10}.On(Job{Model: scalar{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, _ := f.Init(t.Context())
+	st, _ = f.Init(t.Context())
 	if _, err := f.Step(t.Context(), st, &ssm.Scan{Width: 2, Parts: []ssm.Part{{Columns: []int{1}, Values: []float64{1}}}}); err == nil {
 		t.Error("a model that is not linear takes a part")
 	}

@@ -57,12 +57,14 @@ func (w Walk) refine(c *chain, block int) {
 			c.y[i] += float64(w.SD * s.Normal())
 		}
 	}
+	changed := b
 	if t, ok := c.tr.(ssm.Confined); ok {
 		t.Nearest(c.before, c.y)
+		changed = ssm.Block{From: 0, To: len(c.y)} // the projection may move other coordinates, too
 	}
 	logR, prior := math.Inf(-1), c.tr.LogDensity(c.before, c.y)
 	if prior > math.Inf(-1) {
-		logR = c.try(b) + prior - c.logPrior()
+		logR = c.try(changed) + prior - c.logPrior()
 	}
 	if c.accepts(s, logR, &c.refine) {
 		c.move()

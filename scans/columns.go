@@ -12,7 +12,7 @@ import (
 type Columns struct {
 	Time        string   `yaml:"time,omitempty"`              // the column of the time, as scans.time
 	Measurement []string `yaml:"measurement,omitempty,brief"` // numbers of a measurement, in this order; default: all other columns, but for id and its kin
-	Decimal     string   `yaml:"decimal,omitempty"`           // the decimal mark of measurements: . or ,; default: .
+	Decimal     string   `yaml:"decimal,omitempty"`           // the decimal mark of measurements and times: . or ,; default: .
 	Thousands   string   `yaml:"thousands,omitempty"`         // the mark between their thousands: , . ' or " ", which stands for blanks of all kinds; default: none
 	Units       string   `yaml:"units,omitempty"`             // strip: a text around the numbers of a column, such as % or cm, is no part of them, and the same in all rows
 }

@@ -60,12 +60,15 @@ func newCSVScans(text *bufio.Reader, columns *Columns, time string, unit Unit) (
 		c.chooseMeasurement()
 	}
 	if n := columns.notation(); n != nil {
+		c.comma = n.Decimal == ","
 		c.units, c.written = columns.Units != "", map[int]*cells.Notation{}
 		for _, j := range c.measurement {
 			c.written[j] = n
 		}
 	}
 	switch {
+	case len(c.header) == 1 && strings.ContainsAny(c.header[0], " |:"):
+		return nil, fmt.Errorf("the header, %s, is one column: separate columns by commas, semicolons or tabs, as in time,x,y", t.title(0))
 	case len(c.measurement) == 0:
 		return nil, errors.New("the CSV has a time, but no columns of measurements: want a header as in time,x,y")
 	case slices.Contains(c.measurement, t.time):

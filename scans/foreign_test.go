@@ -3,6 +3,7 @@ package scans
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"io"
 	"strings"
 	"testing"
@@ -17,6 +18,24 @@ func utf16Of(text string) string {
 		b.Write([]byte{byte(u), byte(u >> 8)})
 	}
 	return b.String()
+}
+
+// utf32Of is a text in UTF-32, lowest byte first.
+func utf32Of(text string) string {
+	var b []byte
+	for _, r := range text {
+		b = binary.LittleEndian.AppendUint32(b, uint32(r))
+	}
+	return string(b)
+}
+
+// swapped16 exchanges each pair of pairs of bytes.
+func swapped16(text string) string {
+	b := []byte(text)
+	for i := 0; i+3 < len(b); i += 4 {
+		b[i], b[i+1], b[i+2], b[i+3] = b[i+2], b[i+3], b[i], b[i+1]
+	}
+	return string(b)
 }
 
 // swapped exchanges each pair of bytes.
@@ -43,6 +62,10 @@ func TestForeign(t *testing.T) {
 		utf16Of(csv):                            "the text is UTF-16",
 		swapped(utf16Of(`{"time":1}`)):          "the text is UTF-16",
 		packed("\xff\xfe" + utf16Of(csv)):       "the text is gzip of UTF-16",
+		packed(packed(csv)):                     "the text is packed with gzip twice: unpack it once first (gzip -d FILE)",
+		"\xff\xfe\x00\x00" + utf32Of(csv):       "the text is UTF-32: save it as UTF-8 (iconv -f UTF-32 -t UTF-8 FILE)",
+		utf32Of(csv):                            "the text is UTF-32",
+		swapped(swapped16(utf32Of(csv))):        "the text is UTF-32",
 		packed("\xfd7zXZ\x00\x00\x04"):          "the text is gzip of a file packed with xz",
 		"PK\x03\x04\x14\x00\x00\x00":            "the text is a zip archive",
 		"PAR1\x15\x04\x15\x10":                  "the text is a Parquet file",

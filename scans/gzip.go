@@ -24,6 +24,9 @@ func plain(r io.Reader) (*bufio.Reader, error) {
 		}
 		z.Multistream(false)
 		text, where = bufio.NewReaderSize(&unpacker{packed: text, z: z}, 64<<10), "gzip of "
+		if magic, _ := text.Peek(2); string(magic) == gzipMagic {
+			return nil, errors.New("the text is packed with gzip twice: unpack it once first (gzip -d FILE)")
+		}
 	}
 	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
 		_, err := text.Discard(3)

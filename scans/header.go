@@ -14,10 +14,11 @@ import (
 
 // What the names of columns say: which is the time and in which unit, and which tell rows or targets apart.
 
-// timeWords are the names of a time. Beside one of them a name may have words that say more of it.
+// plainTimes are the names of a time, and timeWords the words of one. Beside one of them a name may have words that say more of it.
 var (
-	timeWords = []string{"time", "timestamp", "t", "date", "datetime"}
-	timeMore  = []string{"unix", "epoch", "posix", "utc", "gps", "stamp", "of"}
+	plainTimes = []string{"time", "timestamp", "t", "date", "datetime"}
+	timeWords  = append([]string{"ts", "epoch"}, plainTimes...)
+	timeMore   = []string{"unix", "posix", "utc", "gps", "stamp", "of"}
 )
 
 // idNames are the words of names of columns that tell rows or targets apart.
@@ -50,7 +51,7 @@ func timeName(name string) (u Unit, ok bool) {
 
 // plainTime reports whether a name is that of a time alone: time, Timestamp, T.
 func plainTime(name string) bool {
-	return slices.Contains(timeWords, strings.ToLower(strings.TrimSpace(name)))
+	return slices.Contains(plainTimes, strings.ToLower(strings.TrimSpace(name)))
 }
 
 // isID reports whether a column of a name tells rows or targets apart, or is the index that pandas writes.
@@ -97,7 +98,8 @@ func (t *table) chooseTime(asked string, taken []int) (err error) {
 		for _, j := range named[:min(len(named), 5)] {
 			names = append(names, t.title(j))
 		}
-		return fmt.Errorf("each of the columns %s may be the time: say which with scans.time: %s", numeral.List(names), t.title(named[0]))
+		return fmt.Errorf("each of the columns %s may be the time: say which with scans.time: %s. A date and a time of day must be in one column, as 2013-01-31T06:30:00",
+			numeral.List(names), t.title(named[0]))
 	default:
 		for t.time = 0; !free(t.time); t.time++ {
 			if t.time == len(t.header)-1 {
@@ -108,6 +110,9 @@ func (t *table) chooseTime(asked string, taken []int) (err error) {
 			t.note("the CSV has no header: its columns are called 1 to %d, and column %s is the time (scans.time: %[2]s); scans.columns says which are the measurement",
 				len(t.header), t.title(t.time))
 			break
+		}
+		if name := t.header[t.time]; isID(name) && !tables.IsIndex(name) {
+			return fmt.Errorf("no column is named time, timestamp, t or date, and %s looks like names of rows or targets: say which is the time with scans.time", t.title(t.time))
 		}
 		t.note("no column is named time, timestamp, t or date: %s is taken as the time; say which it is with scans.time", t.title(t.time))
 	}

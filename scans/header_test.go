@@ -23,35 +23,41 @@ func described(t *testing.T, text string, o Options) string {
 func TestWhichColumnIsTheTime(t *testing.T) {
 	const unread = "columns that are not read, since they look like names of rows or targets: "
 	for text, want := range map[string]string{
-		"time,x,y\n1,2,3\n":             "1:[2 3]",
-		"x,y,time\n2,3,1\n":             "1:[2 3]",
-		"x,y,Time\n2,3,1\n":             "1:[2 3]|the column Time is the time",
-		"x,TIMESTAMP,y\n2,1,3\n":        "1:[2 3]|the column TIMESTAMP is the time",
-		"x, T ,y\n2,1,3\n":              "1:[2 3]|the column T is the time",
-		"x;Date\n2;2013-01-31\n":        "0:[2]|the column Date is the time",
-		"# time,x\n1,2\n":               `1:[2]`,
-		"x,time (s)\n2,1\n":             `1:[2]|the column "time (s)" is the time`,
-		"x,unix_time,y\n2,1,3\n":        "1:[2 3]|the column unix_time is the time",
-		"x,time,time_ms\n2,1,30\n":      "1:[2 30]", // the plainest name
-		"frame,x\n1,2\n":                "1:[2]|no column is named time, timestamp, t or date: frame is taken as the time; say which it is with scans.time",
-		"runtime,x\n1,2\n":              "1:[2]|no column is named time, timestamp, t or date: runtime is taken as the time; say which it is with scans.time",
-		"1,2.5\n2,3.5\n":                "1:[2.5]|2:[3.5]|the CSV has no header: its columns are called 1 to 2, and column 1 is the time (scans.time: 1); scans.columns says which are the measurement",
-		"1\t\t7\n1\t3\t4\n":             "1:[3 4]|the CSV has no header: its columns are called 1 to 3, and column 1 is the time (scans.time: 1); scans.columns says which are the measurement",
-		"2013-01-31,2\n":                "0:[2]|the CSV has no header: its columns are called 1 to 2, and column 1 is the time (scans.time: 1); scans.columns says which are the measurement",
-		"time,0,1\n1,2,3\n":             "1:[2 3]",
-		"id,timestamp,x\n7,1,2\n":       "1:[2]|the column timestamp is the time|" + unread + "id; scans.columns lists those to read",
-		"time,x,ID,track_id\n1,2,a,b\n": "1:[2]|" + unread + "ID, track_id; scans.columns lists those to read",
-		",time,x\n0,1,2\n":              "1:[2]|" + unread + `""; scans.columns lists those to read`,
-		"Unnamed: 0,time,x\n0,1,2\n":    "1:[2]|" + unread + `"Unnamed: 0"; scans.columns lists those to read`,
-		"time,id\n1,2\n":                "1:[2]", // else there is no measurement
-		"time,sensor_id,r\n1,2,3\n":     "1:[2 3]",
+		"time,x,y\n1,2,3\n":               "1:[2 3]",
+		"x,y,time\n2,3,1\n":               "1:[2 3]",
+		"x,y,Time\n2,3,1\n":               "1:[2 3]|the column Time is the time",
+		"x,TIMESTAMP,y\n2,1,3\n":          "1:[2 3]|the column TIMESTAMP is the time",
+		"x, T ,y\n2,1,3\n":                "1:[2 3]|the column T is the time",
+		"x;Date\n2;2013-01-31\n":          "0:[2]|the column Date is the time",
+		"# time,x\n1,2\n":                 `1:[2]`,
+		"x,time (s)\n2,1\n":               `1:[2]|the column "time (s)" is the time`,
+		"x,unix_time,y\n2,1,3\n":          "1:[2 3]|the column unix_time is the time",
+		"x,time,time_ms\n2,1,30\n":        "1:[2 30]", // the plainest name
+		"x,ts,y\n2,1,3\n":                 "1:[2 3]|the column ts is the time",
+		"x,Epoch (ms)\n2,1713883988987\n": `0:[2]|the column "Epoch (ms)" is the time|times are read as milliseconds, as the name of their column says: 1713883988987 is 2024-04-23 14:53:08.987 if they count from 1970; scans.time_unit says otherwise`,
+		"epoch,x,time\n7,2,1\n":           "1:[7 2]", // the plainest name
+		"frame,x\n1,2\n":                  "1:[2]|no column is named time, timestamp, t or date: frame is taken as the time; say which it is with scans.time",
+		"runtime,x\n1,2\n":                "1:[2]|no column is named time, timestamp, t or date: runtime is taken as the time; say which it is with scans.time",
+		"1,2.5\n2,3.5\n":                  "1:[2.5]|2:[3.5]|the CSV has no header: its columns are called 1 to 2, and column 1 is the time (scans.time: 1); scans.columns says which are the measurement",
+		"1\t\t7\n1\t3\t4\n":               "1:[3 4]|the CSV has no header: its columns are called 1 to 3, and column 1 is the time (scans.time: 1); scans.columns says which are the measurement",
+		"2013-01-31,2\n":                  "0:[2]|the CSV has no header: its columns are called 1 to 2, and column 1 is the time (scans.time: 1); scans.columns says which are the measurement",
+		"time,0,1\n1,2,3\n":               "1:[2 3]",
+		"id,timestamp,x\n7,1,2\n":         "1:[2]|the column timestamp is the time|" + unread + "id; scans.columns lists those to read",
+		"time,x,ID,track_id\n1,2,a,b\n":   "1:[2]|" + unread + "ID, track_id; scans.columns lists those to read",
+		",time,x\n0,1,2\n":                "1:[2]|" + unread + `""; scans.columns lists those to read`,
+		"Unnamed: 0,time,x\n0,1,2\n":      "1:[2]|" + unread + `"Unnamed: 0"; scans.columns lists those to read`,
+		"time,id\n1,2\n":                  "1:[2]", // else there is no measurement
+		"time,sensor_id,r\n1,2,3\n":       "1:[2 3]",
 	} {
 		if got := described(t, text, Options{}); got != want {
 			t.Errorf("%q: %s\nwant %s", text, got, want)
 		}
 	}
 	for text, want := range map[string]string{
-		"date,time,x\n1,2,3\n":    "each of the columns date and time may be the time: say which with scans.time: date",
+		"date,time,x\n1,2,3\n":    "each of the columns date and time may be the time: say which with scans.time: date. A date and a time of day must be in one column",
+		"track_id,frame,x\n1,0,2": "no column is named time, timestamp, t or date, and track_id looks like names of rows or targets: say which is the time with scans.time",
+		"time x y\n0 1 2\n":       `the header, "time x y", is one column: separate columns by commas, semicolons or tabs`,
+		"time|x\n0|1\n":           "the header, time|x, is one column",
 		"t,T,x\n1,2,3\n":          "each of the columns t and T may be the time",
 		"t_ms,t_us,x\n1,2,3\n":    "each of the columns t_ms and t_us may be the time",
 		"time,x,time\n1,2,3\n":    `two columns are named "time"`,

@@ -1,9 +1,11 @@
 package scans
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -121,7 +123,9 @@ func (j *jsonLines) time(d *draft) error {
 		if text, err = j.name(what); err != nil {
 			return err
 		}
-		d.at, err = parseISO(text)
+		if d.at, err = parseISO(text); err != nil && isNumber([]byte(text)) {
+			err = fmt.Errorf("the time %s is a number in quotes: write it without them", cells.Clip(text))
+		}
 	} else {
 		var w []byte
 		if w, err = j.word(what); err != nil {

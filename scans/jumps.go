@@ -96,11 +96,16 @@ func (r *ahead) check(d *draft, c *clock) error {
 		}
 		return nil
 	}
-	if third := r.peek(2); far > 0 && back > far && (third == nil || third.at.kind == d.at.kind && third.at.compare(d.at) < 0) {
+	if third := r.peek(2); far > 0 && back > far && (third == nil || between(next, third, d)) {
 		return bad(d.rec.Line, d.column, "the time %s of the first scan is far ahead of %s, the time of the scan after it (line %d): mend it, or leave the scan out",
 			cells.Clip(d.rec.Text), cells.Clip(next.rec.Text), next.rec.Line)
 	}
 	return nil
+}
+
+// between reports whether b is later than a and earlier than c, of one kind: where times fall from scan to scan, none is far ahead.
+func between(a, b, c *draft) bool {
+	return b.at.kind == c.at.kind && a.at.compare(b.at) < 0 && b.at.compare(c.at) < 0
 }
 
 // after is the number of seconds by which a is later than b, of one kind.

@@ -34,6 +34,7 @@ func TestOneTimeFarAhead(t *testing.T) {
 		"second":             {[]any{1, 1e9, 2, 3}, Options{Whole: true, Step: 1}, "1 2 3|the time 1e+09 is far ahead of 1"},
 		"first":              {[]any{1e9, 1, 2, 3}, Options{Whole: true, Step: 1}, "1 2 3|the time 1e+09 of the first scan is far ahead of 1, the time of the scan after it"},
 		"first, of two":      {[]any{1e9, 1}, Options{Whole: true, Step: 1}, "1|the time 1e+09 of the first scan"},
+		"newest first":       {[]any{5000, 4000, 3000}, Options{Whole: true, Step: 1}, "5000|the time 4000 is before 5000, the time of the last scan: sort the scans by time|the time 3000 is before 5000"},
 		"second far back":    {[]any{1000, 1, 1001, 1002}, Options{Whole: true, Step: 1}, "1000 1001 1002|the time 1 is before 1000"},
 		"two, one after one": {[]any{1, 2, 500, 3, 900, 4}, Options{Whole: true, Step: 1}, "1 2 3 4|the time 500 is far ahead|the time 900 is far ahead"},
 		"two together":       {[]any{1, 2, 500, 501, 502, 3}, Options{Whole: true, Step: 1}, "1 2 500 501 502|the time 3 is before 502"},

@@ -125,6 +125,7 @@ func TestSettings(t *testing.T) {
 		{Settings{Simulate: -1}, "simulate: want at least 0, have -1"},
 		{Settings{Simulate: 1 << 32}, "simulate: want below 4294967296"},
 		{Settings{Simulate: 1, File: "x"}, "simulate and file: simulated scans are not read from a file, so want one of the two"},
+		{Settings{Simulate: 1, TimeUnit: Milliseconds}, "simulate and time_unit: simulated scans are not read from a file, so want one of the two"},
 		{Settings{Simulate: 1, Truth: "x"}, "simulate and truth"},
 		{Settings{Simulate: 1, Columns: &Columns{}}, "simulate and columns"},
 		{Settings{Set: "flights", Hold: 0.1}, ""},

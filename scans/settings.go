@@ -11,7 +11,7 @@ type Settings struct {
 	Simulate int      `yaml:"simulate,omitempty"`  // number of scans that the model draws
 	File     string   `yaml:"file,omitempty"`      // JSON lines or CSV
 	Set      string   `yaml:"set,omitempty"`       // name of a built-in set, as starling data list shows it
-	Time     string   `yaml:"time,omitempty"`      // the column of CSV that is the time; default: time, timestamp, t or date, in any case, or else the first column, which is said
+	Time     string   `yaml:"time,omitempty"`      // the column of CSV that is the time; default: time, timestamp, t, date, ts or epoch, in any case, or else the first column, which is said
 	TimeUnit Unit     `yaml:"time_unit,omitempty"` // of times that are numbers: s, ms, us or ns; default: as the name of their column says, or else by their size: seconds since 1970 are told from milli-, micro- and nanoseconds
 	Columns  *Columns `yaml:"columns,omitempty"`   // of CSV: the columns of a measurement, or a block
 	Truth    string   `yaml:"truth,omitempty"`     // a CSV file of true states: time, id, then the state
@@ -44,7 +44,7 @@ func (s Settings) Check(f *config.Faults) {
 		name  string
 		given bool
 	}
-	ofFiles := []field{{"file", s.File != ""}, {"time", s.Time != ""}, {"columns", s.Columns != nil}, {"truth", s.Truth != ""}}
+	ofFiles := []field{{"file", s.File != ""}, {"time", s.Time != ""}, {"time_unit", s.TimeUnit != ""}, {"columns", s.Columns != nil}, {"truth", s.Truth != ""}}
 	conflict := func(a field, others []field, why string) {
 		for _, b := range others {
 			if a.given && b.given {

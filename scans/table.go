@@ -27,6 +27,7 @@ type table struct {
 	first  []cells.Cell // the first row, where it stands in the place of a header
 
 	headless bool // the columns are called 1, 2, …
+	comma    bool // times that are numbers have a decimal comma
 
 	text []byte // of the last time
 	last instant
@@ -167,8 +168,14 @@ func (t *table) row() (row []cells.Cell, fault *BadError, err error) {
 	case len(row) != len(t.header):
 		fault = bad(t.cells.Start, 0, "the row has %s, the header %d", numeral.Several(len(row), "cell"), len(t.header))
 	}
+	if t.comma && t.time < len(row) {
+		row[t.time].Text = pointed(row[t.time].Text)
+	}
 	return row, fault, nil
 }
+
+// pointed is a number with a point in the place of its decimal comma.
+func pointed(text []byte) []byte { return bytes.Replace(text, []byte(","), []byte("."), 1) }
 
 // at returns the time of a row.
 func (t *table) at(row []cells.Cell) (instant, *BadError) {
@@ -181,6 +188,11 @@ func (t *table) at(row []cells.Cell) (instant, *BadError) {
 	}
 	at, err := parseTime(c.Text, t.unit)
 	if err != nil {
+		if point := pointed(c.Text); !t.comma && !bytes.Equal(point, c.Text) {
+			if _, another := parseTime(point, t.unit); another == nil {
+				err = fmt.Errorf("the time %s is not a plain number (with a decimal comma it is %s): say so with scans.columns: {decimal: \",\"}", cells.Quote(c.Text), point)
+			}
+		}
 		return at, &BadError{c.Line, t.time + 1, err}
 	}
 	t.text, t.last = append(t.text[:0], c.Text...), at

@@ -52,7 +52,8 @@ func parseTime(text []byte, unit Unit) (instant, error) {
 }
 
 // parseISO reads a date, or a date and a time with or without a zone, with fractions of a second. Without a zone it is UTC.
-func parseISO(text string) (instant, error) {
+func parseISO(written string) (instant, error) {
+	text := written
 	if date, err := time.Parse(time.DateOnly, text); err == nil {
 		return instant{kind: asDate, date: date}, nil
 	}
@@ -69,7 +70,7 @@ func parseISO(text string) (instant, error) {
 			}
 		}
 	}
-	return instant{}, noTime(text)
+	return instant{}, noTime(written)
 }
 
 func noTime(text string) error {

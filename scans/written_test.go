@@ -7,6 +7,27 @@ import (
 	"testing"
 )
 
+// TestWrittenTimes: times have the decimal mark of measurements, and an error says how to read a comma.
+func TestWrittenTimes(t *testing.T) {
+	comma := &Columns{Decimal: ","}
+	if got := described(t, "time;x\n0,5;1,5\n0,75;2\n1;3\n1713883988,25;4\n2013-01-31;5\n", Options{Columns: comma}); got !=
+		"0.5:[1.5]|0.75:[2]|1:[3]|1.71388398825e+09:[4]|line 6, column 1: the time is a date, but times before it are a number of seconds: write all times in one way" {
+		t.Error(got)
+	}
+	r, err := NewReader(strings.NewReader("x;time\n1,5;0,5\n"), Options{Columns: comma}).Next()
+	if err != nil || r.Text != "0.5" { // a number of JSON
+		t.Errorf("%+v, %v", r, err)
+	}
+	for text, want := range map[string]string{
+		"0,5":   `line 2, column 1: the time "0,5" is not a plain number (with a decimal comma it is 0.5): say so with scans.columns: {decimal: ","}`,
+		"1,2,3": `line 2, column 1: "1,2,3" is not a time`,
+	} {
+		if got := described(t, "time;x\n"+text+";1\n", Options{}); !strings.HasPrefix(got, want) {
+			t.Error(got)
+		}
+	}
+}
+
 // TestWrittenMeasurements: measurements are read as the columns say that they are written; without it, an error says how to read them.
 func TestWrittenMeasurements(t *testing.T) {
 	for _, c := range []struct {

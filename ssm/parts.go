@@ -40,12 +40,17 @@ func BindParts(m Linear, scan *Scan) (Likelihood, error) {
 			return nil, fmt.Errorf("the covariance R of the numbers %v of a measurement is not positive definite", p.Columns)
 		}
 		for i := 0; i+w <= len(p.Values); i += w {
-			for _, v := range p.Values[i : i+w] {
+			z := p.Values[i : i+w]
+			for _, v := range z {
 				if !isFinite(v) {
 					return nil, refuse(scan.Len()+len(t.terms), "a number is %v, want a finite number", v)
 				}
 			}
-			t.terms = append(t.terms, partTerm{h, l, p.Values[i : i+w], -0.5 * (float64(float64(w)*log2Pi) + dense.LogDet(l, w))})
+			y := append([]float64(nil), z...)
+			if dense.Forward(l, y); !(norm(y) < largest) {
+				return nil, refuse(scan.Len()+len(t.terms), "%v is too far from 0, by the noise r: want less than %.0e standard deviations", z, float64(largest))
+			}
+			t.terms = append(t.terms, partTerm{h, l, z, -0.5 * (float64(float64(w)*log2Pi) + dense.LogDet(l, w))})
 		}
 		t.y = make([]float64, max(len(t.y), w))
 	}

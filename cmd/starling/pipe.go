@@ -23,7 +23,7 @@ func spool(ctx context.Context, stream io.Reader) (path string, remove func(), e
 			return "", nil, &eval.InputError{Err: errors.New("stdin is a folder: want the text of a file, as in starling predict RUN --in - < rows.csv")}
 		}
 	}
-	file, err := ckpt.Temp("", "starling-")
+	file, err := ckpt.Temp("", "starling-stdin-") // a name that no file of a user has: Temp removes what is left behind
 	if err != nil {
 		return "", nil, err
 	}

@@ -1,6 +1,10 @@
 package finding
 
-import "github.com/starling-smc/starling/internal/numeral"
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
 
 // Findings about whether chains sample one posterior together.
 
@@ -129,10 +133,18 @@ func (c Change) Rough(chains int) ChainsRough {
 }
 
 func (f ChainsRough) words() words {
+	who := plural(f.Chains, "the two halves of the chain", say("the %v chains", f.Chains))
+	if math.IsNaN(f.Cost) || math.IsInf(f.Cost, 0) {
+		return words{
+			look: warning, says: who + " predict differently, by more than numbers can tell",
+			means: "predictions of some of them are infinite, or nearly so, as after steps that are too long",
+			cure:  "take a smaller step of the moves", help: helpMoves,
+		}
+	}
 	change := Change{By: new(numeral.Number(f.By)), Numbers: f.Numbers}
 	return words{
 		look:  warning,
-		says:  plural(f.Chains, "the two halves of the chain", say("the %v chains", f.Chains)) + say(" predict differently, which costs about %.3f nats of NLL", f.Cost),
+		says:  who + say(" predict differently, which costs about %.3f nats of NLL", f.Cost),
 		means: change.means() + say(". Up to %.3f nats count as little here", f.Limit),
 		cure:  "take more chains (method.mcmc.chains), and as many map.restarts", help: helpMixing,
 	}

@@ -234,8 +234,8 @@ type WrongUnit struct {
 
 func (f WrongUnit) words() words {
 	return words{
-		look: warning, says: say("most scans are about %.0f s apart, the model expects %.3g s: are the times %s?", f.Step, f.Interval, f.Name),
-		cure: "if so, set scans.time_unit=" + f.Unit + ", if not, the model's interval", help: helpTimes,
+		look: warning, says: say("most scans are about %.0f s apart, the model expects %.3g s: the times look like %s", f.Step, f.Interval, f.Name),
+		cure: "if they are, set scans.time_unit=" + f.Unit + ", if not, the model's interval", help: helpTimes,
 	}
 }
 

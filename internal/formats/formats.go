@@ -154,7 +154,7 @@ func zipKind(head []byte) (what, remedy string) {
 // isText reports whether a file that begins like this could be a table. UTF-16 counts as text: the reader of tables refuses
 // it with the reason.
 func isText(head []byte) bool {
-	if packed.UTF16(head) {
+	if what, _ := packed.Wide(head); what != "" {
 		return true
 	}
 	return len(head) > 0 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })

@@ -16,8 +16,8 @@ import (
 // Foreign says what a text is that begins like this, and what to do with it, if that is no text of which records are read. ok is false
 // where the beginning does not tell.
 func Foreign(head []byte) (what, remedy string, ok bool) {
-	if packed.UTF16(head) {
-		return "UTF-16", packed.AsUTF8, true
+	if what, remedy := packed.Wide(head); what != "" {
+		return what, remedy, true
 	}
 	f := first(func(f *format) bool { return f.begins != nil && f.begins(head) })
 	switch {

@@ -42,8 +42,8 @@ func Open(name string, raw io.ReaderAt, size int, o CSV) (*File, error) {
 	if !f.packed {
 		f.bytes = size
 	}
-	if packed.UTF16(head) {
-		return nil, fmt.Errorf("%s: line 1: the text is UTF-16, %s", name, packed.AsUTF8)
+	if what, remedy := packed.Wide(head); what != "" {
+		return nil, fmt.Errorf("%s: line 1: the text is %s, %s", name, what, remedy)
 	}
 	head = head[byteOrderMark(head):]
 	named := separator(head)
