@@ -12,7 +12,7 @@ import (
 // Doubts are scans whose estimate is doubtful.
 type Doubts struct {
 	FewAncestors *Doubted `json:"few_ancestors,omitempty"` // scans that come from 2 to 19 states of the scan before, and the fewest
-	Idle         *Doubted `json:"idle,omitempty"`          // scans with returns in which every joint draw was accepted
+	Idle         *Doubted `json:"idle,omitempty"`          // scans with returns in which every joint draw was accepted, if more than by chance
 	Lost         []Lost   `json:"lost,omitempty"`          // targets that explain far fewer returns than their rate
 	Surprise     *Spread  `json:"surprise,omitempty"`
 	Surprising   *Doubted `json:"surprising,omitempty"` // scans whose surprise is at most .001, and the smallest
@@ -81,18 +81,35 @@ func (d *Doubted) with(s *Step, value Number) *Doubted {
 	return &out
 }
 
+// finder is the likelihood of an empty scan, if the model's measurements come each from one target or from none.
+func finder(m ssm.Model) (f ssm.Finder, ok bool) {
+	like, err := m.Bind(&ssm.Scan{})
+	if err != nil {
+		return nil, false
+	}
+	f, ok = like.(ssm.Finder)
+	return f, ok
+}
+
 // sparse says that a model has several targets of few returns; nil: it does not.
 func sparse(m ssm.Model, compared bool) *Sparse {
+	f, ok := finder(m)
 	targets := len(ssm.Blocks(m))
-	like, err := m.Bind(&ssm.Scan{})
-	if err != nil || targets < 2 {
-		return nil
-	}
-	f, ok := like.(ssm.Finder)
-	if !ok || f.Expected() > 1 {
+	if !ok || targets < 2 || f.Expected() > 1 {
 		return nil
 	}
 	return &Sparse{targets, Number(f.Expected()), compared}
+}
+
+// beyondClutter are those idle scans of a run of so many; nil if chance makes as many in one of a hundred runs. All targets together give
+// no return with the probability exp(−P λ_X), and then clutter alone is left, which tells the filter nothing.
+func (d *Doubted) beyondClutter(m ssm.Model, scans int) *Doubted {
+	if f, ok := finder(m); d != nil && ok {
+		if empty := rng.Exp(-float64(len(ssm.Blocks(m))) * f.Expected()); !beyond(d.Scans, float64(scans)*empty) {
+			return nil
+		}
+	}
+	return d
 }
 
 // findings are those about the doubts of a run of so many scans.
@@ -122,12 +139,16 @@ func beyondChance(s *Doubted, scans int) bool {
 	if float64(s.Value)*float64(scans) <= 0.01 {
 		return true
 	}
-	mean, tail := float64(surprising*float64(scans)), 1.0
+	return beyond(s.Scans, surprising*float64(scans))
+}
+
+// beyond reports whether a Poisson number of this mean is so large in at most one of a hundred runs.
+func beyond(n int, mean float64) bool {
 	if mean > 100 { // the number is nearly normal
-		return float64(s.Scans) > mean+float64(2.33*math.Sqrt(mean))
+		return float64(n) > mean+float64(2.33*math.Sqrt(mean))
 	}
-	term := rng.Exp(-mean)
-	for k := range s.Scans {
+	term, tail := rng.Exp(-mean), 1.0
+	for k := range n {
 		tail -= term
 		term *= mean / float64(k+1)
 	}

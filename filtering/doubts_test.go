@@ -89,3 +89,32 @@ func TestSparse(t *testing.T) {
 		}
 	}
 }
+
+// Targets of few returns give none by chance, now and then: such idle scans are no doubt. More of them are, and so is one of targets that give
+// many returns, or of a model that expects a measurement in each scan.
+func TestIdleBeyondClutter(t *testing.T) {
+	clutter := func(rate float64, targets int) ssm.Model {
+		m := ssm.Clutter{Acceleration: 1, Returns: ssm.Returns{Rate: rate, SD: 1}, Background: ssm.Background{Rate: 5, Region: [4]float64{0, 1, 0, 1}}}
+		for range targets {
+			m.Initial = append(m.Initial, ssm.Initial{Mean: make([]float64, 4), SD: make([]float64, 4)})
+		}
+		return m
+	}
+	line := ssm.LinearGaussian{A: [][]float64{{1}}, Q: [][]float64{{1}}, H: [][]float64{{1}}, R: [][]float64{{1}}}
+	for _, c := range []struct {
+		m           ssm.Model
+		some, scans int
+		want        bool
+	}{
+		{clutter(0.9, 3), 4, 60, false}, {clutter(0.9, 3), 9, 60, false}, {clutter(0.9, 3), 10, 60, true}, {clutter(0.9, 3), 7_000, 100_000, true}, {clutter(0.9, 3), 6_800, 100_000, false},
+		{clutter(3, 1), 14, 40, true}, {clutter(15, 1), 1, 1000, true}, {line, 1, 1000, true},
+	} {
+		d := &Doubted{c.some, "1", 1}
+		if got := d.beyondClutter(c.m, c.scans); got != nil && got != d || (got != nil) != c.want {
+			t.Errorf("%d idle scans of %d: %v, want %v", c.some, c.scans, got, c.want)
+		}
+	}
+	if (*Doubted)(nil).beyondClutter(clutter(3, 1), 9) != nil {
+		t.Error("no idle scans became some")
+	}
+}

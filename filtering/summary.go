@@ -110,6 +110,7 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 	out.ESS, out.RHat, out.Ancestors = u.ess.spread(), u.rhat.spread(), u.ancestors.spread()
 	out.Joint, out.Index, out.Refine = u.joint.spread(), u.index.spread(), u.refine.spread()
 	out.Surprise, out.Sparse = u.surprise.spread(), sparse(u.model, u.rival != nil)
+	out.Idle = out.Idle.beyondClutter(u.model, out.Scans)
 	out.LogEvidence, out.Errors = u.evidence.number(), u.judge.errors()
 	if h := u.held; h.N > 0 {
 		h.LogScore /= Number(h.N)
