@@ -176,7 +176,7 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{Text: text}) },
 	}
 	if f.options.Folder == nil {
-		f.summary = filtering.NewSummary(s.Model, f.rival())
+		f.summary = filtering.NewSummary(s.Model, s.Method, f.rival())
 		f.pass.Fold = f.summary.Add
 	}
 	if err := f.pass.Begin(ctx); err != nil {
@@ -294,7 +294,7 @@ func (f *filtered) summarise() (err error) {
 		f.Metrics = f.summary.Metrics(f.pass.LeftOut())
 		return nil
 	}
-	f.Metrics, err = filtering.Summarise(f.Spec.Model, f.steps(), f.pass.LeftOut(), f.rival())
+	f.Metrics, err = filtering.Summarise(f.Spec.Model, f.Spec.Method, f.steps(), f.pass.LeftOut(), f.rival())
 	return err
 }
 

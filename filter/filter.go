@@ -68,6 +68,8 @@ type Method interface {
 	Findings() []finding.Finding
 	// Sampler says which of the settings that a finding may advise are on already.
 	Sampler() finding.Sampler
+	// Filters is the number of independent filters, whose states are joined.
+	Filters() int
 }
 
 // Info is what a step found. It is only looked at: nothing of it goes into the next step.

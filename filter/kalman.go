@@ -50,6 +50,9 @@ func (Kalman) Findings() []finding.Finding { return nil }
 // Sampler implements Method: there is none.
 func (Kalman) Sampler() finding.Sampler { return finding.Sampler{} }
 
+// Filters implements Method.
+func (Kalman) Filters() int { return 1 }
+
 // On implements Method.
 func (m Kalman) On(job Job) (Filter, error) {
 	if err := job.check(); err != nil {

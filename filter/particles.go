@@ -33,6 +33,9 @@ func (sampling) Samples() bool { return true }
 // Sampler implements Method: weighted particles have no such setting.
 func (sampling) Sampler() finding.Sampler { return finding.Sampler{Weighted: true} }
 
+// Filters implements Method.
+func (sampling) Filters() int { return 1 }
+
 // weighting is a job of weighted particles.
 type weighting struct {
 	Job

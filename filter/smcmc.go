@@ -58,7 +58,7 @@ type SMCMC struct {
 // Defaults implements config.Defaulter.
 func (m *SMCMC) Defaults() {
 	m.Particles = cmp.Or(m.Particles, usualParticles)
-	m.Repeat = m.filters()
+	m.Repeat = m.Filters()
 	if m.Burn == 0 {
 		m.Burn = max(leastBurn, m.Particles/max(1, m.Repeat)/4)
 	}
@@ -77,7 +77,7 @@ func (m *SMCMC) Defaults() {
 const leastBurn = 250
 
 // filters is the number of filters.
-func (m SMCMC) filters() int {
+func (m SMCMC) Filters() int {
 	if m.Repeat == 0 {
 		return usualRepeat(m.Particles)
 	}
@@ -89,7 +89,7 @@ func (m SMCMC) Check(f *config.Faults) {
 	f.AtLeast("particles", m.Particles, 2)
 	f.AtLeast("burn", m.Burn, 0)
 	f.If(m.Repeat < 0 || m.Repeat > 1 && m.Repeat < fewestFilters, "repeat", "want 1, or at least %d: the spread of fewer filters says nothing, have %d", fewestFilters, m.Repeat)
-	repeat := m.filters()
+	repeat := m.Filters()
 	if m.Particles >= 2 && repeat > 1 && m.Particles < 2*repeat {
 		f.Conflict([]string{"particles", "repeat"}, "want at least 2 particles of each filter, have %d of %d filters", m.Particles, repeat)
 	}
@@ -109,7 +109,7 @@ func (m SMCMC) Suits(model ssm.Model) error { return m.Ancestors.suits(model) }
 
 // Title implements Method.
 func (m SMCMC) Title() string {
-	if r := m.filters(); r > 1 {
+	if r := m.Filters(); r > 1 {
 		return fmt.Sprintf("sequential MCMC, %s samples a scan by %d filters, each after %s of burn-in", numeral.Count(m.Particles), r, numeral.Count(m.Burn))
 	}
 	return fmt.Sprintf("sequential MCMC, %s samples a scan after %s of burn-in", numeral.Count(m.Particles), numeral.Count(m.Burn))
@@ -123,7 +123,7 @@ func (SMCMC) Evidence() bool { return false }
 
 // Findings implements Method: filters that have few particles each.
 func (m SMCMC) Findings() []finding.Finding {
-	repeat := m.filters()
+	repeat := m.Filters()
 	each, enough := m.Particles/max(1, repeat), sharedErrors*repeat
 	if repeat == 1 || each >= enough {
 		return nil
@@ -173,7 +173,7 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	if most := rng.MaxMutations - refineFrom; len(blocks) > most {
 		return nil, fmt.Errorf("SMCMC: a state of %d blocks, want at most %d", len(blocks), most)
 	}
-	m.Repeat = m.filters()
+	m.Repeat = m.Filters()
 	if job.Pool == nil {
 		job.Pool = mcmc.NewPool(0)
 	}

@@ -42,7 +42,7 @@ func TestFiltersApart(t *testing.T) {
 		}
 		trace = append(trace, runs.TraceLine{K: i + 1, Fields: text})
 	}
-	m, err := Summarise(model, Steps(all(trace)), 0, "")
+	m, err := Summarise(model, filter.Kalman{}, Steps(all(trace)), 0, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestUnknownErrors(t *testing.T) {
 			}
 			trace = append(trace, runs.TraceLine{K: i + 1, Fields: text})
 		}
-		m, err := Summarise(ssm.LinearGaussian{A: [][]float64{{1}}, H: [][]float64{{1}}}, Steps(all(trace)), 0, "")
+		m, err := Summarise(ssm.LinearGaussian{A: [][]float64{{1}}, H: [][]float64{{1}}}, filter.Kalman{}, Steps(all(trace)), 0, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,9 +45,10 @@ const fewAncestors = 20
 // surprising is the surprise that a healthy scan falls below once in a thousand.
 const surprising = 0.001
 
-func (d *Doubts) add(s *Step) {
-	if s.Ancestors > 1 && s.Ancestors < fewAncestors {
-		d.FewAncestors = d.FewAncestors.with(s, Number(s.Ancestors))
+// add looks at the next scan, of so many filters. Their ancestors count together: s has their mean.
+func (d *Doubts) add(s *Step, filters int) {
+	if all := s.Ancestors * filters; s.Ancestors > 1 && all < fewAncestors {
+		d.FewAncestors = d.FewAncestors.with(s, Number(all))
 	}
 	if s.Accept != nil && s.Accept.Joint != nil && *s.Accept.Joint == 1 && s.Returns > 0 {
 		d.Idle = d.Idle.with(s, 1)

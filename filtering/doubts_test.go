@@ -29,7 +29,7 @@ func TestDoubts(t *testing.T) {
 		step("8", func(s *Step) { s.Ancestors, s.Tracks[1].Lost, s.Tracks[1].Returns = 4, true, known(0.5) }),
 		step("9", func(s *Step) { s.Accept, s.Tracks, s.Surprise = nil, nil, nil }),
 	} {
-		d.add(s)
+		d.add(s, 1)
 	}
 	for _, c := range []struct {
 		what string
@@ -51,6 +51,12 @@ func TestDoubts(t *testing.T) {
 		if !finding.Has(found, k) {
 			t.Errorf("no finding %T", k)
 		}
+	}
+	var several Doubts // three of 6 ancestors have 18, and of 7 have 21
+	several.add(step("1", func(s *Step) { s.Ancestors = 6 }), 3)
+	several.add(step("2", func(s *Step) { s.Ancestors = 7 }), 3)
+	if want := (Doubted{1, "1", 18}); several.FewAncestors == nil || *several.FewAncestors != want {
+		t.Errorf("three filters: %+v, want %+v", several.FewAncestors, want)
 	}
 	if none := new(Doubts).findings(9); len(none) != 0 {
 		t.Errorf("without doubts there are %v", none)

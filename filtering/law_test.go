@@ -250,7 +250,7 @@ func TestMetricsByTheirDefinition(t *testing.T) {
 		}
 		trace = append(trace, runs.TraceLine{K: k + 1, Fields: text})
 	}
-	got, err := Summarise(plane{}, Steps(all(trace)), 2, "another")
+	got, err := Summarise(plane{}, filter.Kalman{}, Steps(all(trace)), 2, "another")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,11 +11,11 @@ import (
 // shown bounds the targets, and the numbers of a state, that a short line has.
 const shown = 6
 
-// Short is a line for people: the time, the number of measurements, and each target's position, or the state, ± its standard deviation. A
+// Short is a line for people, of a run of so many filters: the time, the number of measurements, and each target's position, or the state, ± its standard deviation. A
 // question mark stands after a target that explains too few returns, and before what makes the whole scan doubtful:
 //
 //	12.5  34 returns  1 (−3.21 ± 0.12, 4.10 ± 0.15)  2 (50.3 ± 2.1, 8.8 ± 1.9)?  ? 3 ancestors
-func (l *Line) Short() string {
+func (l *Line) Short(filters int) string {
 	var text strings.Builder
 	text.WriteString(string(l.Time) + "  " + numeral.Several(l.Returns, "return"))
 	for i, t := range l.Tracks {
@@ -31,7 +31,7 @@ func (l *Line) Short() string {
 	if l.Estimate != nil {
 		text.WriteString("  " + l.Estimate.short(len(l.Mean)))
 	}
-	if doubts := l.doubtful(); doubts != nil {
+	if doubts := l.doubtful(filters); doubts != nil {
 		text.WriteString("  ? " + strings.Join(doubts, ", "))
 	}
 	return text.String()
@@ -59,8 +59,8 @@ func plusMinus(mean, sd float64) string {
 }
 
 // doubtful says in few words what makes a scan doubtful; nil: nothing does.
-func (l *Line) doubtful() (why []string) {
-	if l.Ancestors > 0 && l.Ancestors < fewAncestors {
+func (l *Line) doubtful(filters int) (why []string) {
+	if l.Ancestors > 0 && l.Ancestors*filters < fewAncestors {
 		why = append(why, numeral.Several(l.Ancestors, "ancestor"))
 	}
 	if l.ESS != nil && *l.ESS < fewDraws {

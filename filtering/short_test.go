@@ -23,11 +23,11 @@ func TestShort(t *testing.T) {
 		"1  0 returns  (1.500 ± 0, 2.000 ± –)": {
 			Time: "1", Estimate: &Estimate{Mean: []Number{1.5, 2}, Cov: [][]Number{{0}, {0, Number(math.NaN())}}}},
 	} {
-		if got := l.Short(); got != want {
+		if got := l.Short(1); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := (&Line{Time: "1", Tracks: many}).Short(); !strings.HasSuffix(got, "  and 2 more targets") {
+	if got := (&Line{Time: "1", Tracks: many}).Short(1); !strings.HasSuffix(got, "  and 2 more targets") {
 		t.Errorf("%q", got)
 	}
 }

@@ -49,7 +49,7 @@ func TestStillCoordinates(t *testing.T) {
 			}
 			trace = append(trace, runs.TraceLine{K: k + 1, Fields: text})
 		}
-		m, err := Summarise(c.model, Steps(all(trace)), 0, "")
+		m, err := Summarise(c.model, filter.Kalman{}, Steps(all(trace)), 0, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,12 +4,14 @@ import (
 	"iter"
 	"math"
 
+	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/ssm"
 )
 
 // Summary sums up a run, scan by scan, in the same memory for any number of scans.
 type Summary struct {
 	model                                                ssm.Model
+	filters                                              int
 	metrics                                              Metrics
 	ess, rhat, surprise, ancestors, joint, index, refine spreading
 	evidence                                             total
@@ -22,8 +24,8 @@ type Summary struct {
 }
 
 // Summarise sums up the steps of a run. leftOut is the number of scans that were left out, against the title of the other method.
-func Summarise(m ssm.Model, steps iter.Seq2[*Step, error], leftOut int, against string) (*Metrics, error) {
-	s := NewSummary(m, against)
+func Summarise(m ssm.Model, by filter.Method, steps iter.Seq2[*Step, error], leftOut int, against string) (*Metrics, error) {
+	s := NewSummary(m, by, against)
 	for step, err := range steps {
 		if err != nil {
 			return nil, err
@@ -33,9 +35,9 @@ func Summarise(m ssm.Model, steps iter.Seq2[*Step, error], leftOut int, against 
 	return s.Metrics(leftOut), nil
 }
 
-// NewSummary is a Summary of no scans. against is the title of the other method; empty: there is none.
-func NewSummary(m ssm.Model, against string) *Summary {
-	s := &Summary{model: m, judge: newJudge(m)}
+// NewSummary is a Summary of no scans, of a run by a method. against is the title of the other method; empty: there is none.
+func NewSummary(m ssm.Model, by filter.Method, against string) *Summary {
+	s := &Summary{model: m, filters: by.Filters(), judge: newJudge(m)}
 	_, s.metrics.linear = m.(ssm.Linear)
 	s.metrics.timings = newTimings(m)
 	if against != "" {
@@ -65,7 +67,7 @@ func (u *Summary) Add(s *Step) {
 	}
 	m.Still = m.Still.add(s.Still)
 	m.timings.add(s)
-	m.Doubts.add(s)
+	m.Doubts.add(s, u.filters)
 	few := s.ESS != nil && *s.ESS < fewDraws
 	if few {
 		m.Few++

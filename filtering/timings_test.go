@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -49,7 +50,7 @@ func TestTimings(t *testing.T) {
 		"read as ms":       {[]string{"0", "500", "1000"}, []string{"0", "500000", "1000000"}, false, []float64{1}, ""},
 		"wide":             {[]string{"0", "0.5", "1"}, nil, false, []float64{1, 401, 1e9}, "wider-than-region 2 of 3 1 0.5"},
 	} {
-		sums, err := Summarise(m, Steps(all(traced(t, c.at, c.written, c.variances...))), 0, "")
+		sums, err := Summarise(m, filter.Kalman{}, Steps(all(traced(t, c.at, c.written, c.variances...))), 0, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	if !f.json {
 		form := inJSON
 		if people {
-			form = shortLine
+			form = func(l *filtering.Line) ([]byte, error) { return []byte(l.Short(s.Method.Filters())), nil }
 		}
 		o.Line = lineWriter(os.Stdout, form)
 	}
@@ -205,9 +205,8 @@ func (f *filterRun) flagged() (all []flagged) {
 	return all
 }
 
-// inJSON writes a line for programs, and shortLine one for people.
-func inJSON(l *filtering.Line) ([]byte, error)    { return json.Marshal(l) }
-func shortLine(l *filtering.Line) ([]byte, error) { return []byte(l.Short()), nil }
+// inJSON writes a line for programs.
+func inJSON(l *filtering.Line) ([]byte, error) { return json.Marshal(l) }
 
 // lineWriter writes each line at once, in a form. A reader that has gone away stops the run, which is saved.
 func lineWriter(out io.Writer, form func(*filtering.Line) ([]byte, error)) func(*filtering.Line) error {

@@ -89,7 +89,7 @@ func (f LostTarget) words() words {
 	return words{
 		look: warning, says: say("in %v of %v scans target %s has far fewer returns than its rate (%.1f at %s)", f.Some, f.Scans, f.Target, f.Returns, f.Worst),
 		means: "the filter has not found its returns, or it gave few, and then mean and spread may be wrong",
-		cure:  "look there; take more particles, a wider start or more acceleration", help: helpSurprise,
+		cure:  "look there; compare with --against bootstrap, or take more acceleration", help: helpSurprise,
 	}
 }
 
