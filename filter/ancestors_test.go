@@ -7,7 +7,6 @@ import (
 
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/testkit"
-	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/ssm"
 )
 
@@ -42,13 +41,12 @@ func TestInvariantLawOfTargets(t *testing.T) {
 	m := shared{two{scalar{a: 0.9, q: 0.08, h: 1, r: 0.3, m0: 0, p0: 1}}}
 	from, z := []float64{-0.6, 0.7, -0.1, 0.2, 0.3, -0.5, 0.9, -0.4}, 0.35 // 4 × 2
 	n := len(from) / 2
-	p, mean, sum := make([]float64, n*n), make([]float64, n*n), 0.0
+	p, mean := make([]float64, n*n), make([]float64, n*n)
 	for i := range p {
 		first := m.a * from[2*(i/n)]
 		d := z - first - m.a*from[2*(i%n)+1]
 		p[i] = math.Exp(-0.5 * d * d / (2*m.q + m.r))
 		mean[i] = first + m.q*d/(2*m.q+m.r)
-		sum += p[i]
 	}
 	for name, way := range ways {
 		const steps = 20000
@@ -61,34 +59,7 @@ func TestInvariantLawOfTargets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shares, deviations := make([][]float64, n*n), make([][]float64, n*n)
-		for k := range s.Burn + steps {
-			c.burning, c.key.Particle = k < s.Burn, k
-			s.Joint.joint(c)
-			s.Index.index(c)
-			for b := range s.blocks {
-				s.Refine.refine(c, b)
-			}
-			if c.burning {
-				continue
-			}
-			for i := range p {
-				is := 0.0
-				if int(c.a[0])*n+int(c.a[1]) == i {
-					is = 1
-				}
-				shares[i] = append(shares[i], is-p[i]/sum)
-				deviations[i] = append(deviations[i], is*(c.x[0]-mean[i]))
-			}
-		}
-		for i := range p {
-			for what, series := range map[string][]float64{"share": shares[i], "mean": deviations[i]} {
-				_, se := mcmc.MeanError(series)
-				if avg, _ := meanSD(series); !(math.Abs(avg) < 6.5*se) {
-					t.Errorf("%s: particles %d and %d: the %s is off by %.2g, standard error %.2g", name, i/n, i%n, what, avg, se)
-				}
-			}
-		}
+		hasLaw(t, name, s, c, steps, 6.5, p, mean, func() int { return int(c.a[0])*n + int(c.a[1]) })
 	}
 }
 

@@ -56,7 +56,8 @@ type plan struct {
 }
 
 // newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
-// draw, the chain starts at another draw, up to mostStarts. Where a target has not found its measurements there, a start is sought (starts.go). The number of the filter is for its streams.
+// draw, the chain starts at another draw, up to mostStarts. Where a target has not found its measurements there, a start is sought
+// (starts.go). The number of the filter is for its streams.
 func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(f.Model, scan)
 	if err != nil {

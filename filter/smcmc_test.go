@@ -130,12 +130,11 @@ func TestInvariantLaw(t *testing.T) {
 	testkit.Statistics(t)
 	m := scalar{a: 0.9, q: 0.08, h: 1, r: 0.3, m0: 0, p0: 1}
 	from, z := []float64{-0.6, -0.1, 0.3, 0.9}, 0.35
-	p, mean, sum := make([]float64, len(from)), make([]float64, len(from)), 0.0
+	p, mean := make([]float64, len(from)), make([]float64, len(from))
 	for a, f := range from {
 		d := z - m.a*f
 		p[a] = math.Exp(-0.5 * d * d / (m.q + m.r))
 		mean[a] = m.a*f + m.q/(m.q+m.r)*d
-		sum += p[a]
 	}
 	for name, way := range ways {
 		const steps = 40000
@@ -149,30 +148,43 @@ func TestInvariantLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shares, deviations := make([][]float64, len(from)), make([][]float64, len(from))
-		for k := range s.Burn + steps {
-			c.burning, c.key.Particle = k < s.Burn, k
-			s.Joint.joint(c)
-			s.Index.index(c)
-			s.Refine.refine(c, 0)
-			if c.burning {
-				continue
-			}
-			for a := range from {
-				is := 0.0
-				if int(c.a[0]) == a {
-					is = 1
-				}
-				shares[a] = append(shares[a], is-p[a]/sum)
-				deviations[a] = append(deviations[a], is*(c.x[0]-mean[a]))
-			}
+		hasLaw(t, name, s, c, steps, 6, p, mean, func() int { return int(c.a[0]) })
+	}
+}
+
+// hasLaw compares the states of a chain after its burn-in with a law of so many cases: case i has the weight p[i], and there the first
+// coordinate has the mean mean[i]. of is the case of the present state. Averages are within so many of their standard errors.
+func hasLaw(t *testing.T, name string, s *smcmc, c *chain, steps int, errors float64, p, mean []float64, of func() int) {
+	t.Helper()
+	sum := 0.0
+	for _, w := range p {
+		sum += w
+	}
+	shares, deviations := make([][]float64, len(p)), make([][]float64, len(p))
+	for k := range s.Burn + steps {
+		c.burning, c.key.Particle = k < s.Burn, k
+		s.Joint.joint(c)
+		s.Index.index(c)
+		for b := range s.blocks {
+			s.Refine.refine(c, b)
 		}
-		for a := range from {
-			for what, series := range map[string][]float64{"share": shares[a], "mean": deviations[a]} {
-				_, se := mcmc.MeanError(series)
-				if avg, _ := meanSD(series); !(math.Abs(avg) < 6*se) {
-					t.Errorf("%s: particle %d: the %s is off by %.2g, standard error %.2g", name, a, what, avg, se)
-				}
+		if c.burning {
+			continue
+		}
+		for i := range p {
+			is := 0.0
+			if of() == i {
+				is = 1
+			}
+			shares[i] = append(shares[i], is-p[i]/sum)
+			deviations[i] = append(deviations[i], is*(c.x[0]-mean[i]))
+		}
+	}
+	for i := range p {
+		for what, series := range map[string][]float64{"share": shares[i], "mean": deviations[i]} {
+			_, se := mcmc.MeanError(series)
+			if avg, _ := meanSD(series); !(math.Abs(avg) < errors*se) {
+				t.Errorf("%s: case %d: the %s is off by %.2g, standard error %.2g", name, i, what, avg, se)
 			}
 		}
 	}

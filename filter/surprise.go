@@ -1,10 +1,12 @@
 package filter
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sort"
 
+	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -14,7 +16,8 @@ import (
 //	P(T(z*) ≤ T(z)),   T(z) = log Σ_s p(z | y_s) [+ log M! − M h]
 //
 // where y_1 … y_4 are draws of the prediction. The rest is for Poisson models, whose scans have M measurements by chance, so that p has other units
-// for another M: h is the mean log density of a measurement, of four scans that are drawn before. So T is a rough estimate of how likely a scan is. But the surprise is right whatever T is:
+// for another M: h is the mean log density of a measurement, of four scans that are drawn before. So T is a rough estimate of how likely a
+// scan is. But the surprise is right whatever T is:
 // where model and filter are right, z is one more draw of the prediction, its rank among them is uniform, and a surprise is below p with
 // a probability of at most p. Scans are drawn until three of them are no more likely than z, and the surprise is 3/(draws); if that
 // does not come, it is (k + 1)/(draws + 1) with the k that were (Besag and Clifford 1991). So a scan as it should be takes few draws, and
@@ -72,7 +75,8 @@ type prediction struct {
 	s      *ssm.Stream
 	st     *State
 	sums   []float64 // of the weights of particles; nil: they weigh the same
-	factor []float64 // of the covariance of a normal distribution
+	factor []float64 // Dim × rank, of the covariance of a normal distribution
+	rank   int
 	from   []float64 // a state before
 	x      []float64
 	y      []float64 // panel × Dim
@@ -98,7 +102,11 @@ func newPrediction(m ssm.Model, s *ssm.Stream, st *State, scan *ssm.Scan) (p *pr
 	}
 	switch {
 	case st.X == nil:
-		p.factor = root(st.Cov, d)
+		cov, ok := dense.NewSemidefinite(st.Cov, d)
+		if !ok {
+			return nil, errors.New("the covariance of the state is not one")
+		}
+		p.factor, p.rank = cov.Root(), cov.Rank()
 	case st.LogW != nil:
 		p.sums = exps(st.LogW)
 		for j := 1; j < len(p.sums); j++ {
@@ -126,10 +134,10 @@ func (p *prediction) state(x []float64) {
 	switch st := p.st; {
 	case st.X == nil:
 		copy(p.from, st.Mean)
-		for l := range p.from {
+		for l := range p.rank {
 			z := p.s.Normal()
-			for i := l; i < st.Dim; i++ {
-				p.from[i] += float64(p.factor[i*st.Dim+l] * z)
+			for i := range p.from {
+				p.from[i] += float64(p.factor[i*p.rank+l] * z)
 			}
 		}
 	case p.sums != nil:
@@ -206,27 +214,4 @@ func (p *prediction) likely(scan *ssm.Scan) (t float64, ok bool) {
 		t += rng.LogGamma(m+1) - float64(m*p.typical)
 	}
 	return t, true
-}
-
-// root is a lower triangular L with L Lᵀ = a, also where a is singular: then a column is 0.
-func root(a []float64, d int) []float64 {
-	l := make([]float64, d*d)
-	for j := range d {
-		pivot := a[j*d+j]
-		for k := range j {
-			pivot -= float64(l[j*d+k] * l[j*d+k])
-		}
-		if !(pivot > 1e-14*a[j*d+j]) {
-			continue
-		}
-		l[j*d+j] = math.Sqrt(pivot)
-		for i := j + 1; i < d; i++ {
-			v := a[i*d+j]
-			for k := range j {
-				v -= float64(l[i*d+k] * l[j*d+k])
-			}
-			l[i*d+j] = v / l[j*d+j]
-		}
-	}
-	return l
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/scans"
 	"github.com/starling-smc/starling/ssm"
 )
 
@@ -27,7 +28,7 @@ type timings struct {
 }
 
 // finer are the units of which 10³, 10⁶ and 10⁹ make a second.
-var finer = [4]struct{ unit, name string }{1: {"ms", "milliseconds"}, 2: {"us", "microseconds"}, 3: {"ns", "nanoseconds"}}
+var finer = [4]scans.Unit{1: scans.Milliseconds, 2: scans.Microseconds, 3: scans.Nanoseconds}
 
 func newTimings(m ssm.Model) (d timings) {
 	if t, ok := m.(ssm.Timed); ok {
@@ -71,7 +72,7 @@ func (d *timings) findings(told bool) (list []finding.Finding) {
 	expected := d.interval
 	for k := 1; k < len(d.as); k++ {
 		if expected *= 1000; d.steps > 1 && 2*d.as[k] > d.steps && expected > 0 && !told { // the median is among them
-			list = append(list, finding.Of(finding.WrongUnit{Step: expected, Interval: d.interval, Unit: finer[k].unit, Name: finer[k].name}))
+			list = append(list, finding.Of(finding.WrongUnit{Step: expected, Interval: d.interval, Unit: string(finer[k]), Name: finer[k].Name()}))
 		}
 	}
 	if d.wide > 0 {

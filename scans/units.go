@@ -29,7 +29,7 @@ type measure struct {
 	unit  Unit
 	kind  kind
 	per   int64    // in a second
-	words []string // by which the name of a column says it
+	words []string // by which the name of a column says it; the last stands in sentences
 }
 
 var measures = []measure{
@@ -50,8 +50,18 @@ func byKind(k kind) *measure {
 // Check implements config.Checker.
 func (u Unit) Check(f *config.Faults) {
 	if u != "" {
-		f.OneOf("", string(u), string(Seconds), string(Milliseconds), string(Microseconds), string(Nanoseconds))
+		var units []string
+		for _, m := range measures {
+			units = append(units, string(m.unit))
+		}
+		f.OneOf("", string(u), units...)
 	}
+}
+
+// Name is the unit in a sentence: milliseconds.
+func (u Unit) Name() string {
+	i := slices.IndexFunc(measures, func(m measure) bool { return m.unit == u })
+	return measures[i].words[len(measures[i].words)-1]
 }
 
 // unitOf is the unit that a word of a name says; empty: none.

@@ -173,9 +173,6 @@ func (d *Detector) Texts() (some, sure bool) {
 	return !d.plain, !d.plain && (!d.cut || d.untold == 0) && !d.texts.may()
 }
 
-// First is the first cell that is no plain number.
-func (d *Detector) First() string { return d.first }
-
 // Around says what the cells of Texts are, and what to do, if they are numbers with different texts around them; else it is empty.
 func (d *Detector) Around() string { return d.texts.String() }
 
