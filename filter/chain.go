@@ -28,6 +28,14 @@ type chain struct {
 	infinite []float64   // a proposal whose log-likelihood is +Inf; nil: there was none
 	b        []int32     // a*
 
+	decider decider    // how decisions look at the measurements
+	order   int        // of the series about x⁺ that decisions or proposals need; 0: none
+	plus    *plus      // x⁺; nil: none
+	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood; nil: none
+	joined  *tilt      // the prediction times it, in the blocks of joint proposals; nil: none
+	refined *tilt      // and in those of refinements
+	half    []float64  // the mean of the states of the second half of the burn-in
+
 	key     rng.Key // of the present step
 	burning bool
 
@@ -53,6 +61,8 @@ type plan struct {
 	blocks, groups []ssm.Block
 	apart          bool // groups are drawn one after another
 	learns         bool // the refinement learns in the burn-in
+	decide         Decision
+	order          int // of the series about x⁺ that a chain needs; 0: none
 }
 
 // newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
@@ -98,6 +108,12 @@ func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	like.Set(c.x)
 	c.prior = math.NaN()
 	c.seek()
+	c.order, c.decider = f.order, f.decide.begin(c)
+	if c.order > 0 {
+		if err := c.expand(); err != nil {
+			return nil, fmt.Errorf("the scan at %v s: %w", scan.Time, err)
+		}
+	}
 	if f.learns {
 		c.walk.restore(st.Tuning, c)
 	}
@@ -119,11 +135,27 @@ func (c *chain) take(before []float64, g int, a int32) {
 	copy(before[b.From:b.To], c.from[int(a)*len(before)+b.From:])
 }
 
-// sample makes a proposal of the state, with the coordinates of a block drawn from p(· | before).
-func (c *chain) sample(s *ssm.Stream, before []float64, b ssm.Block) {
+// sample makes a proposal of the state, with the coordinates of a block drawn from p(· | before). If the target has a further Gaussian
+// factor, the law is tilted by it, where the block is the g-th of t; logC is then the logarithm of its normaliser (tilt).
+func (c *chain) sample(s *ssm.Stream, t *tilt, g int, before []float64, b ssm.Block) (logC float64) {
+	if t != nil {
+		copy(c.y, c.x)
+		logC = t.at(g, before, c.x)
+		t.sample(s, g, c.y)
+		return logC
+	}
 	c.tr.Sample(s, before, c.y)
 	copy(c.y[:b.From], c.x[:b.From])
 	copy(c.y[b.To:], c.x[b.To:])
+	return 0
+}
+
+// normaliser is log c(a) of the chain's own state before; 0 without a tilt.
+func (c *chain) normaliser(t *tilt, g int) float64 {
+	if t == nil {
+		return 0
+	}
+	return t.at(g, c.before, c.x)
 }
 
 // stream returns the random numbers of a decision of the present step.
@@ -148,24 +180,6 @@ func (c *chain) try(b ssm.Block) float64 {
 		c.infinite = append([]float64(nil), c.y...)
 	}
 	return l
-}
-
-// accepts decides on log r. NaN is refused: a proposal without a likelihood, or without a density.
-func (c *chain) accepts(s *ssm.Stream, logR float64, r *rate) bool {
-	ok := logR >= 0 || rng.Log(s.Float64()) < logR
-	if !c.burning {
-		r.made++
-		if ok {
-			r.accepted++
-		}
-	}
-	return ok
-}
-
-// move makes the proposal y the state.
-func (c *chain) move() {
-	c.x, c.y = c.y, c.x
-	c.like.Keep()
 }
 
 // Decisions within a step of a chain, as the field Mutation of their streams.
