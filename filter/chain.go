@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -30,7 +29,8 @@ type chain struct {
 
 	decider decider    // how decisions look at the measurements
 	order   int        // of the series about x⁺ that decisions or proposals need; 0: none
-	plus    *plus      // x⁺; nil: none
+	newton  *newton    // the search for x⁺; nil: none
+	plus    spot       // x⁺, with the series of order 2 there
 	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood; nil: none
 	joined  *tilt      // the prediction times it, in the blocks of joint proposals; nil: none
 	refined *tilt      // and in those of refinements
@@ -54,72 +54,6 @@ func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.ac
 
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
-
-// plan is what the chains of a scan have in common.
-type plan struct {
-	*Job
-	blocks, groups []ssm.Block
-	apart          bool // groups are drawn one after another
-	learns         bool // the refinement learns in the burn-in
-	decide         Decision
-	order          int // of the series about x⁺ that a chain needs; 0: none
-}
-
-// newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
-// draw, the chain starts at another draw, up to mostStarts. Where a target has not found its measurements there, a start is sought
-// (starts.go). The number of the filter is for its streams.
-func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
-	tr, err := st.transition(f.Model, scan)
-	if err != nil {
-		return nil, err
-	}
-	like, err := bind(f.Model, scan, f.Pool)
-	if err != nil {
-		return nil, err
-	}
-	d, groups := st.Dim, f.groups
-	c := &chain{
-		blocks: f.blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
-		groups: groups, apart: f.apart, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
-	}
-	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
-	if c.tries = max(1, c.n/8); c.apart && len(groups) > 1 {
-		c.tries = max(1, c.n/(16*len(groups)))
-	}
-	if st.K == 0 {
-		c.widen(f.Model.Start)
-	}
-	s, possible := c.key.Stream(), false
-	for range mostStarts {
-		c.draw(s)
-		c.a, c.b, c.before, c.other = c.b, c.a, c.other, c.before
-		tr.Sample(s, c.before, c.x)
-		l := logLik(like, c.x)
-		if math.IsInf(l, 1) {
-			return nil, infinite(scan, c.x)
-		}
-		if possible = !math.IsInf(l, -1); possible {
-			break
-		}
-	}
-	if !possible {
-		return nil, impossible(like, scan, c.x, fmt.Sprintf("%d states drawn from the prediction", mostStarts))
-	}
-	like.Set(c.x)
-	c.prior = math.NaN()
-	c.seek()
-	c.order, c.decider = f.order, f.decide.begin(c)
-	if c.order > 0 {
-		if err := c.expand(); err != nil {
-			return nil, fmt.Errorf("the scan at %v s: %w", scan.Time, err)
-		}
-	}
-	if f.learns {
-		c.walk.restore(st.Tuning, c)
-	}
-	c.key.Purpose = rng.Chain
-	return c, nil
-}
 
 // draw draws an index for each group, uniformly, and sets other to the state before that they make.
 func (c *chain) draw(s *ssm.Stream) {
@@ -181,6 +115,54 @@ func (c *chain) try(b ssm.Block) float64 {
 	}
 	return l
 }
+
+// decider decides on the proposals of one chain.
+type decider interface {
+	// decide decides on the chain's proposal y, which differs from x in a block alone. logR is the right side, or what is known of it.
+	decide(c *chain, b ssm.Block, logU, rest float64) (ok bool, logR float64)
+	// keep makes the proposal that was accepted last the state of the likelihood.
+	keep(c *chain)
+	// expanded says that the likelihood has a new x⁺.
+	expanded(c *chain)
+}
+
+// decide decides on the proposal y, which differs from x in a block alone. rest is the logarithm of the ratio without the
+// measurements. NaN and −Inf are refused: a proposal without a likelihood, or without a density.
+func (c *chain) decide(s *ssm.Stream, b ssm.Block, rest float64, r *rate) (ok bool, logR float64) {
+	logU := rng.Log(s.Float64()) // drawn in any case, so that all Decisions see the same numbers
+	if logR = math.Inf(-1); rest > logR {
+		ok, logR = c.decider.decide(c, b, logU, rest)
+	}
+	c.count(ok, r)
+	return ok, logR
+}
+
+// accepts decides on log r without the measurements.
+func (c *chain) accepts(s *ssm.Stream, logR float64, r *rate) bool {
+	ok := logR >= 0 || rng.Log(s.Float64()) < logR
+	c.count(ok, r)
+	return ok
+}
+
+// count counts a decision.
+func (c *chain) count(accepted bool, r *rate) {
+	if c.burning {
+		return
+	}
+	r.made++
+	if accepted {
+		r.accepted++
+	}
+}
+
+// move makes the proposal y, which was accepted, the state.
+func (c *chain) move() {
+	c.x, c.y = c.y, c.x
+	c.decider.keep(c)
+}
+
+// gain is what the proposal adds to the further factor of the target.
+func (c *chain) gain() float64 { return c.cavity.at(c.y) - c.cavity.at(c.x) }
 
 // Decisions within a step of a chain, as the field Mutation of their streams.
 const (

@@ -1,11 +1,6 @@
 package filter
 
-import (
-	"math"
-
-	"github.com/starling-smc/starling/internal/rng"
-	"github.com/starling-smc/starling/ssm"
-)
+import "github.com/starling-smc/starling/ssm"
 
 // Decision says how a chain decides on a proposal x*: it accepts if
 //
@@ -17,16 +12,6 @@ type Decision interface {
 	begin(c *chain) decider
 	// order is that of the series about x⁺ that decisions need; 0: none.
 	order() int
-}
-
-// decider decides on the proposals of one chain.
-type decider interface {
-	// decide decides on the chain's proposal y, which differs from x in a block alone. logR is the right side, or what is known of it.
-	decide(c *chain, b ssm.Block, logU, rest float64) (ok bool, logR float64)
-	// keep makes the proposal that was accepted last the state of the likelihood.
-	keep(c *chain)
-	// expanded says that the likelihood has a new x⁺.
-	expanded(c *chain)
 }
 
 // AllRows evaluates all measurements for each decision, but for those that a likelihood knows to change nothing.
@@ -44,38 +29,3 @@ func (AllRows) decide(c *chain, b ssm.Block, logU, rest float64) (bool, float64)
 func (AllRows) keep(c *chain) { c.like.Keep() }
 
 func (AllRows) expanded(*chain) {}
-
-// decide decides on the proposal y, which differs from x in a block alone. rest is the logarithm of the ratio without the
-// measurements. NaN and −Inf are refused: a proposal without a likelihood, or without a density.
-func (c *chain) decide(s *ssm.Stream, b ssm.Block, rest float64, r *rate) (ok bool, logR float64) {
-	logU := rng.Log(s.Float64()) // drawn in any case, so that all Decisions see the same numbers
-	if logR = math.Inf(-1); rest > logR {
-		ok, logR = c.decider.decide(c, b, logU, rest)
-	}
-	c.count(ok, r)
-	return ok, logR
-}
-
-// accepts decides on log r without the measurements.
-func (c *chain) accepts(s *ssm.Stream, logR float64, r *rate) bool {
-	ok := logR >= 0 || rng.Log(s.Float64()) < logR
-	c.count(ok, r)
-	return ok
-}
-
-// count counts a decision.
-func (c *chain) count(accepted bool, r *rate) {
-	if c.burning {
-		return
-	}
-	r.made++
-	if accepted {
-		r.accepted++
-	}
-}
-
-// move makes the proposal y, which was accepted, the state.
-func (c *chain) move() {
-	c.x, c.y = c.y, c.x
-	c.decider.keep(c)
-}

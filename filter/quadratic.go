@@ -32,9 +32,6 @@ func (q *quadratic) at(x []float64) float64 {
 	return sum
 }
 
-// gain is what the proposal adds to the further factor of the target.
-func (c *chain) gain() float64 { return c.cavity.at(c.y) - c.cavity.at(c.x) }
-
 // tilt is a Gaussian transition times a Gaussian factor (sequential-mcmc-massive-data, section 2.3, eq. 37 and 43; A6). With the mean
 // m = A f(a) of a block of coordinates, its covariance Q = B Bᵀ, and the factor q about o, given the other coordinates,
 //

@@ -263,9 +263,7 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		if c.infinite != nil {
 			return nil, infinite(scan, c.infinite)
 		}
-		if err := c.burn(m, f.Burn); err != nil {
-			return nil, err
-		}
+		c.burn(m, f.Burn)
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*st.Dim:], c.x)
 			if (i+1)*looks/st.N() > i*looks/st.N() {
