@@ -34,6 +34,9 @@ type chain struct {
 	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood; nil: none
 	joined  *tilt      // the prediction times it, in the blocks of joint proposals; nil: none
 	refined *tilt      // and in those of refinements
+	guide   *guide     // guided draws about x⁺; nil: to be prepared
+	repairs int        // of matrices that must be positive semidefinite
+	failed  error      // ends the run
 	half    []float64  // the mean of the states of the second half of the burn-in
 
 	key     rng.Key // of the present step

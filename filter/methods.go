@@ -17,6 +17,7 @@ var Families = []config.Family{Methods, Joints, Indices, Refinements, Decisions}
 var Joints = config.Table[Joint]{
 	{Name: "none", Part: NoJoint{}},
 	{Name: "prior", Part: PriorJoint{}},
+	{Name: "guided", Part: Guided{}},
 }
 
 // Indices lists the ways to refine the index by their names in a config.

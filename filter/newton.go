@@ -103,7 +103,7 @@ func (n *newton) climb(from []float64, most int) (best spot, ok bool) {
 // step returns the whole step from a spot, and the nats that it would gain if the series were exact.
 func (n *newton) step(s spot) (step []float64, gain float64) {
 	d, r := len(s.at), n.prior.Rank()
-	slope, precision := n.slope(s)
+	slope, precision := slope(s, n.factor)
 	clipped(precision, d)
 	step = make([]float64, d)
 	l, ok := tightened(n.root, precision, d, r)
@@ -129,21 +129,21 @@ func (n *newton) step(s spot) (step []float64, gain float64) {
 	return step, gain
 }
 
-// slope is the gradient of the likelihood and the factor at a spot, and the negative of their Hessian.
-func (n *newton) slope(s spot) (slope, precision []float64) {
+// slope is the gradient of the likelihood and a Gaussian factor at a spot, and the negative of their Hessian.
+func slope(s spot, q *quadratic) (gradient, precision []float64) {
 	d := len(s.at)
-	slope, precision = append([]float64(nil), s.Gradient...), make([]float64, d*d)
+	gradient, precision = append([]float64(nil), s.Gradient...), make([]float64, d*d)
 	for i, v := range s.Hessian {
 		precision[i] = -v
 	}
-	if q := n.factor; q != nil {
-		for i := range slope {
-			slope[i] += q.gradient[i]
+	if q != nil {
+		for i := range gradient {
+			gradient[i] += q.gradient[i]
 			for j, v := range s.at {
-				slope[i] -= float64(q.precision[i*d+j] * (v - q.origin[j]))
+				gradient[i] -= float64(q.precision[i*d+j] * (v - q.origin[j]))
 				precision[i*d+j] += q.precision[i*d+j]
 			}
 		}
 	}
-	return slope, precision
+	return gradient, precision
 }

@@ -110,7 +110,12 @@ func (m SMCMC) Check(f *config.Faults) {
 }
 
 // Suits implements Method.
-func (m SMCMC) Suits(model ssm.Model) error { return m.Ancestors.suits(model) }
+func (m SMCMC) Suits(model ssm.Model) error {
+	if err := m.Ancestors.suits(model); err != nil || m.Joint == nil {
+		return err
+	}
+	return m.Joint.suits(model)
+}
 
 // Title implements Method.
 func (m SMCMC) Title() string {
@@ -262,6 +267,9 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		}
 		if c.infinite != nil {
 			return nil, infinite(scan, c.infinite)
+		}
+		if c.failed != nil {
+			return nil, fmt.Errorf("the scan at %v s: %w", scan.Time, c.failed)
 		}
 		c.burn(m, f.Burn)
 		if i := m - f.Burn; i >= 0 {
