@@ -92,12 +92,15 @@ type Info struct {
 	Explained []float64
 	Lost      []bool
 
-	Evaluated   int64    // terms of the likelihood that were evaluated
-	Skipped     int64    // terms that could be left out, because the result is the same without them
-	LogEvidence float64  // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
-	Surprise    *float64 // share of the scans that were predicted that are no more likely, where the method knows it exactly; nil: Surprise estimates it
-	Resampled   bool
-	Dropped     int // measurements that the model leaves out (ssm.Dropper)
+	Evaluated     int64    // terms of the likelihood that were evaluated
+	Skipped       int64    // terms that could be left out, because the result is the same without them
+	Passes        int      // over all measurements, to expand the likelihood about a state
+	Repairs       int      // of matrices that must be positive semidefinite
+	LogEvidence   float64  // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
+	LogEvidenceSE float64  // its Monte Carlo standard error; NaN: unknown, or the method has none
+	Surprise      *float64 // share of the scans that were predicted that are no more likely, where the method knows it exactly; nil: Surprise estimates it
+	Resampled     bool
+	Dropped       int // measurements that the model leaves out (ssm.Dropper)
 }
 
 // TimeError is the error for a scan whose time does not come after the last one's, or is none to which the model can go from there.
@@ -199,5 +202,5 @@ func given(ctx context.Context, st *State, scan *ssm.Scan) error {
 
 // noAcceptance is the Info of a method without decisions.
 func noAcceptance() Info {
-	return Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN()}
+	return Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), LogEvidenceSE: math.NaN()}
 }

@@ -128,8 +128,10 @@ func (m SMCMC) Title() string {
 // Bytes implements Method.
 func (m SMCMC) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+20) }
 
-// Evidence implements Method: a chain estimates none.
-func (SMCMC) Evidence() bool { return false }
+// Evidence implements Method: guided draws estimate it, where all measurements are looked at. A chain has none.
+func (m SMCMC) Evidence() bool {
+	return m.Joint != nil && m.Joint.weighs() && (m.Decide == nil || m.Decide.order() == 0)
+}
 
 // Findings implements Method: filters that have few particles each.
 func (m SMCMC) Findings() []finding.Finding {
@@ -202,7 +204,11 @@ type smcmc struct {
 
 // Init implements Filter.
 func (f *smcmc) Init(context.Context) (*State, error) {
-	return &State{Dim: f.Model.Dim(), X: f.start(f.Particles), LogZ: math.NaN()}, nil
+	st := &State{Dim: f.Model.Dim(), X: f.start(f.Particles), LogZ: math.NaN()}
+	if f.Evidence() {
+		st.LogZ = 0
+	}
+	return st, nil
 }
 
 // Step implements Filter.
@@ -228,6 +234,7 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 	}
 	info := f.info(chains)
 	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, tuning
+	st.LogZ += info.LogEvidence // NaN: none
 	return info, nil
 }
 
@@ -282,6 +289,12 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 	}
 	c.summary = summarise(kept, st.Dim)
 	c.still(c.summary)
+	if f.Evidence() {
+		c.weigh(r)
+	}
+	if c.infinite != nil {
+		return nil, infinite(scan, c.infinite)
+	}
 	return c, nil
 }
 
@@ -301,10 +314,17 @@ func (f *smcmc) info(chains []*chain) Info {
 			info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
 		}
 		info.Ancestors += distinct(c.kept, len(c.groups), c.n)
+		info.Repairs += c.repairs
+		if c.newton != nil {
+			info.Passes += c.newton.passes
+		}
 	}
 	info.Ancestors /= f.Repeat
 	info.find(chains)
 	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
 	info.compare(list, f.Particles/f.Repeat)
+	if f.Evidence() {
+		info.weigh(chains)
+	}
 	return info
 }
