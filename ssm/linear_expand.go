@@ -1,10 +1,6 @@
 package ssm
 
-import (
-	"math"
-
-	"github.com/starling-smc/starling/internal/dense"
-)
+import "github.com/starling-smc/starling/internal/dense"
 
 // linearSeries is the Taylor series of terms log N(z; H x, L Lᵀ). With G = L⁻¹ H and u = L⁻¹(z − H x⁺) it is
 //
@@ -156,7 +152,7 @@ func (t *linearTerms) Residuals(from, to []float64, rows []int32, d []float64) {
 
 // Curvature implements Expandable.
 func (t *linearTerms) Curvature(order int, _ float64) float64 {
-	if order == 2 {
+	if order == 2 || t.Len() == 0 {
 		return 0
 	}
 	if t.steepest == 0 {
@@ -215,5 +211,5 @@ func (t *partTerms) Curvature(order int, _ float64) float64 {
 		last = p.g
 		most = max(most, largestSquare(p.g, len(p.g)/len(p.z)))
 	}
-	return math.Max(most, 0)
+	return most
 }
