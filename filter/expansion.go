@@ -21,7 +21,7 @@ var errNoSeries = errors.New("the model's likelihood has no Taylor series (ssm.E
 
 // expandable is the likelihood of the chain as one with a series.
 func (c *chain) expandable() (ssm.Expandable, error) {
-	if like, ok := own(c.like).(ssm.Expandable); ok {
+	if like, ok := seriesOf(c.like, len(c.x)); ok {
 		return like, nil
 	}
 	return nil, errNoSeries

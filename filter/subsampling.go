@@ -56,14 +56,7 @@ func (s *subsampling) expanded(c *chain) {
 	if s.near = nil; s.Rows == NearRows {
 		s.near, _ = s.like.(ssm.Localised)
 	}
-	s.coordinates = s.coordinates[:0]
-	if l, ok := s.like.(ssm.Informed); ok {
-		s.coordinates = append(s.coordinates, l.Informed()...)
-	} else {
-		for i := range c.x {
-			s.coordinates = append(s.coordinates, i)
-		}
-	}
+	s.coordinates = coordinatesOf(s.like, len(c.x))
 	s.targets = s.targets[:0]
 	for _, b := range c.blocks {
 		var list []int

@@ -13,7 +13,6 @@ import (
 // so that a small step loses no digits. It costs two exponentials a target that moves, one a target that does not, and a logarithm.
 func (l *clutterLikelihood) Residuals(from, to []float64, rows []int32, d []float64) {
 	s, sd := l.series, l.model.Returns.SD
-	l.evaluated += int64(len(rows))
 	if !positions(from, s.from) || !positions(to, s.to) {
 		for j := range rows {
 			d[j] = math.NaN()
