@@ -36,11 +36,15 @@ type chain struct {
 	refined *tilt      // and in those of refinements
 	guide   *guide     // guided draws about x⁺; nil: to be prepared
 	repairs int        // of matrices that must be positive semidefinite
-	failed  error      // ends the run
 	half    []float64  // the mean of the states of the second half of the burn-in
 
 	key     rng.Key // of the present step
+	drawing rng.Key // of the stream that was opened last in it
 	burning bool
+
+	looked    rate  // how a Subsample made the present decision
+	residuals int64 // terms of the likelihood that decisions have looked at one by one
+	fault     error // the model contradicts itself
 
 	joint, index, refine rate
 	walk                 walkers     // what a refinement by random walk has learned
@@ -52,12 +56,25 @@ type chain struct {
 }
 
 // rate counts decisions.
-type rate struct{ made, accepted int }
+type rate struct {
+	made, accepted int
 
-func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.accepted }
+	// Those that a Subsample made: how many measurements they had and have looked at, and how many were made by the sum.
+	sampled, summed int
+	of, rows        int64
+}
+
+func (r *rate) add(o rate) {
+	r.made, r.accepted = r.made+o.made, r.accepted+o.accepted
+	r.sampled, r.summed, r.of, r.rows = r.sampled+o.sampled, r.summed+o.summed, r.of+o.of, r.rows+o.rows
+}
 
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
+
+// seen is the share of the measurements that decisions have looked at, and bySum that of the decisions by the sum; NaN without a Subsample.
+func (r rate) seen() float64  { return float64(r.rows) / float64(r.of) }
+func (r rate) bySum() float64 { return float64(r.summed) / float64(r.sampled) }
 
 // draw draws an index for each group, uniformly, and sets other to the state before that they make.
 func (c *chain) draw(s *ssm.Stream) {
@@ -98,9 +115,9 @@ func (c *chain) normaliser(t *tilt, g int) float64 {
 
 // stream returns the random numbers of a decision of the present step.
 func (c *chain) stream(decision int) *ssm.Stream {
-	k := c.key
-	k.Mutation = decision
-	return k.Stream()
+	c.drawing = c.key
+	c.drawing.Mutation = decision
+	return c.drawing.Stream()
 }
 
 // logPrior is log p(x | f(a)) of the chain's state.
@@ -134,10 +151,14 @@ type decider interface {
 // measurements. NaN and −Inf are refused: a proposal without a likelihood, or without a density.
 func (c *chain) decide(s *ssm.Stream, b ssm.Block, rest float64, r *rate) (ok bool, logR float64) {
 	logU := rng.Log(s.Float64()) // drawn in any case, so that all Decisions see the same numbers
+	c.looked = rate{}
 	if logR = math.Inf(-1); rest > logR {
 		ok, logR = c.decider.decide(c, b, logU, rest)
 	}
 	c.count(ok, r)
+	if !c.burning {
+		r.add(c.looked)
+	}
 	return ok, logR
 }
 

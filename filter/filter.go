@@ -92,15 +92,34 @@ type Info struct {
 	Explained []float64
 	Lost      []bool
 
+	// Seen has, of each kind of decision by decide: subsample, the share of the measurements that a decision looks at, S/M: all, where
+	// the sum over them decides. BySum has the share of the decisions by that sum. NaN: there are none. Acceptance, too, leaves the burn-in out.
+	Seen, BySum ByKind
+
+	Passes        int      // over the measurements, for the Taylor series that decide: subsample and joint: guided need
+	PassTerms     int64    // of the terms that were evaluated, those of these passes
+	Residuals     int64    // and those of measurements that decisions have looked at one by one
 	Evaluated     int64    // terms of the likelihood that were evaluated
 	Skipped       int64    // terms that could be left out, because the result is the same without them
-	Passes        int      // over all measurements, to expand the likelihood about a state
-	Repairs       int      // of matrices that must be positive semidefinite
+	Repairs       int      // of curvatures with an eigenvalue below 0, which counts as 0
 	LogEvidence   float64  // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
 	LogEvidenceSE float64  // its Monte Carlo standard error; NaN: unknown, or the method has none
 	Surprise      *float64 // share of the scans that were predicted that are no more likely, where the method knows it exactly; nil: Surprise estimates it
 	Resampled     bool
 	Dropped       int // measurements that the model leaves out (ssm.Dropper)
+}
+
+// ByKind has a number of each kind of decision of SMCMC.
+type ByKind struct{ Joint, Index, Refine float64 }
+
+// work adds what a chain has evaluated beside whole sums.
+func (info *Info) work(c *chain) {
+	info.Residuals += c.residuals
+	if n := c.newton; n != nil {
+		info.Passes, info.PassTerms = info.Passes+n.passes, info.PassTerms+n.terms
+		info.Evaluated += n.terms
+	}
+	info.Evaluated += c.residuals
 }
 
 // TimeError is the error for a scan whose time does not come after the last one's, or is none to which the model can go from there.
@@ -202,5 +221,7 @@ func given(ctx context.Context, st *State, scan *ssm.Scan) error {
 
 // noAcceptance is the Info of a method without decisions.
 func noAcceptance() Info {
-	return Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), LogEvidenceSE: math.NaN()}
+	nan := math.NaN()
+	none := ByKind{nan, nan, nan}
+	return Info{Joint: nan, Index: nan, Refine: nan, Seen: none, BySum: none, LogEvidence: nan, LogEvidenceSE: nan}
 }

@@ -42,18 +42,13 @@ func (Guided) suits(m ssm.Model) error {
 			return errors.New("joint: guided needs transitions x ~ N(A x, Q) that say so (ssm.Gaussian)" + instead)
 		}
 	}
-	if like, err := m.Bind(&ssm.Scan{}); err == nil && like != nil {
-		if _, ok := like.(ssm.Expandable); !ok {
-			return errors.New("joint: guided needs a likelihood with a Taylor series (ssm.Expandable)" + instead)
-		}
-	}
 	return nil
 }
 
 func (Guided) joint(c *chain) {
 	begins := c.guide == nil
 	if begins || &c.guide.origin[0] != &c.plus.at[0] {
-		if c.guide, c.failed = newGuide(c); c.failed != nil {
+		if c.guide, c.fault = newGuide(c); c.fault != nil {
 			return
 		}
 	}

@@ -37,4 +37,5 @@ var Refinements = config.Table[Refinement]{
 // Decisions lists the ways to look at the measurements by their names in a config.
 var Decisions = config.Table[Decision]{
 	{Name: "all", Part: AllRows{}},
+	{Name: "subsample", Part: Subsample{}},
 }

@@ -111,10 +111,26 @@ func (m SMCMC) Check(f *config.Faults) {
 
 // Suits implements Method.
 func (m SMCMC) Suits(model ssm.Model) error {
+	if m.order() > 0 {
+		if err := hasSeries(model); err != nil {
+			return err
+		}
+	}
 	if err := m.Ancestors.suits(model); err != nil || m.Joint == nil {
 		return err
 	}
 	return m.Joint.suits(model)
+}
+
+// order is that of the series about x⁺ that a chain needs; 0: none.
+func (m SMCMC) order() (order int) {
+	if m.Decide != nil {
+		order = m.Decide.order()
+	}
+	if m.Joint != nil {
+		order = max(order, m.Joint.order())
+	}
+	return order
 }
 
 // Title implements Method.
@@ -250,7 +266,7 @@ func (f *smcmc) part(st *State, r int) *State {
 
 // plan is what the chains of scan k + 1 have in common.
 func (f *smcmc) plan(k int) plan {
-	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, max(f.Decide.order(), f.Joint.order())}
+	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, f.order()}
 }
 
 // run makes the chain of filter r, and keeps its states.
@@ -275,8 +291,8 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		if c.infinite != nil {
 			return nil, infinite(scan, c.infinite)
 		}
-		if c.failed != nil {
-			return nil, fmt.Errorf("the scan at %v s: %w", scan.Time, c.failed)
+		if c.fault != nil {
+			return nil, fmt.Errorf("the scan at %v s: %w", scan.Time, c.fault)
 		}
 		c.burn(m, f.Burn)
 		if i := m - f.Burn; i >= 0 {
@@ -313,15 +329,14 @@ func (f *smcmc) info(chains []*chain) Info {
 			evaluated, skipped := t.Terms()
 			info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
 		}
+		info.work(c)
 		info.Ancestors += distinct(c.kept, len(c.groups), c.n)
 		info.Repairs += c.repairs
-		if c.newton != nil {
-			info.Passes += c.newton.passes
-		}
 	}
 	info.Ancestors /= f.Repeat
 	info.find(chains)
 	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
+	info.Seen, info.BySum = ByKind{joint.seen(), index.seen(), refine.seen()}, ByKind{joint.bySum(), index.bySum(), refine.bySum()}
 	info.compare(list, f.Particles/f.Repeat)
 	if f.Evidence() {
 		info.weigh(chains)
