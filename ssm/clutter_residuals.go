@@ -45,27 +45,6 @@ func (l *clutterLikelihood) Residuals(from, to []float64, rows []int32, d []floa
 	}
 }
 
-// proxy is proxy(to) − proxy(from) of a return. With p_r = a_r·δ_r its quadratic part is (Σ ρ_r (p_r² − |δ_r|²) − (Σ ρ_r p_r)²)/2.
-func (s *clutterSeries) proxy(z point, targets []int32, shares []float64, per float64) float64 {
-	var linear, quadratic, both float64 // Σ ρ (p_to − p_from), and Σ ρ (p_to + p_from)
-	for k, r := range targets {
-		share, v := shares[k], &s.steps[r]
-		if share == 0 {
-			continue
-		}
-		at := s.at[r]
-		ax, ay := (z.x-at.x)*per, (z.y-at.y)*per
-		step := float64(ax*v.step.x) + float64(ay*v.step.y)
-		linear += float64(share * step)
-		if s.order == 2 {
-			p := float64(ax*(v.from.x+v.to.x)) + float64(ay*(v.from.y+v.to.y))
-			both += float64(share * p)
-			quadratic += float64(share * (float64(step*p) - v.square))
-		}
-	}
-	return linear + float64(0.5*(quadratic-float64(linear*both)))
-}
-
 const nothing = 40 // e^−40 of the density of clutter does not change a float64
 
 // step is l(to) − l(from) of a return in the cells. Targets are those within reach of its chunk at x⁺; of the others only one whose old or new
