@@ -473,3 +473,27 @@ func TestRangeBearingBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestRangeBearingTurns: residuals follow the bearing's density where it is wrapped, also to a position from which the difference jumps by a turn.
+func TestRangeBearingTurns(t *testing.T) {
+	m := RangeBearing{Acceleration: 1, Sensors: [][2]float64{{0, 0}}, SDRange: 1, SDBearing: 0.3, Initial: Initial{make([]float64, 4), make([]float64, 4)}}
+	l, err := m.Bind(&Scan{Width: 3, Values: []float64{0, 10, 3.1, 0, 9, -3.1, 0, 9.5, 0.05, 0, 10.5, 1.6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range [][]float64{{10, 0, 0, 0}, {-10, 0.1, 0, 0}, {0.1, -10, 0, 0}} {
+		e, _ := l.(Expandable).Expand(at, 2)
+		d := make([]float64, 4)
+		for _, move := range [][2]float64{{0, 1}, {0, -1}, {0.3, 0.2}, {0, 0.3}, {0, -0.3}} {
+			to := []float64{at[0] + move[0], at[1] + move[1], 0, 0}
+			l.(Expandable).Residuals(at, to, all(l), d)
+			sum := proxyAt(e, at, to)
+			for _, v := range d {
+				sum += v
+			}
+			if want := l.LogLik(to, nil) - l.LogLik(at, nil); !golden.Near(sum, want, 1e-10, 1e-9) {
+				t.Errorf("from %v by %v: %v, want %v", at, move, sum, want)
+			}
+		}
+	}
+}
