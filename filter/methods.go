@@ -8,6 +8,7 @@ var Methods = config.Table[Method]{
 	{Name: "kalman", Part: Kalman{}},
 	{Name: "bootstrap", Part: Bootstrap{}},
 	{Name: "auxiliary", Part: Auxiliary{}},
+	{Name: "laplace", Part: Laplace{}},
 }
 
 // Families lists the tables of all parts that a method may name.

@@ -19,6 +19,7 @@ type newton struct {
 	prior  *dense.Semidefinite
 	root   []float64  // B, Dim × r
 	factor *quadratic // nil: none
+	enough float64    // nats that another step would gain: less ends a search
 
 	passes int   // over the measurements, of all searches
 	terms  int64 // of the likelihood that they evaluated
@@ -34,12 +35,12 @@ type spot struct {
 const (
 	mostPasses = 16   // of one search
 	mostHalves = 4    // of one step
-	enoughGain = 1e-2 // nats that another step would gain: less ends a search
+	enoughGain = 1e-2 // nats: a mode within a seventh of a standard deviation
 )
 
 // newNewton returns the search with the moments of a prediction. ok is false if the covariance is not positive semidefinite.
 func newNewton(like ssm.Expandable, mean, cov []float64, factor *quadratic) (n *newton, ok bool) {
-	n = &newton{like: like, mean: mean, factor: factor}
+	n = &newton{like: like, mean: mean, factor: factor, enough: enoughGain}
 	if n.prior, ok = dense.NewSemidefinite(cov, len(mean)); ok {
 		n.root = n.prior.Root()
 	}
@@ -76,7 +77,7 @@ func (n *newton) climb(from []float64, most int) (best spot, ok bool) {
 	}
 	for used := 1; used < most; {
 		step, gain := n.step(best)
-		if !(gain > enoughGain) {
+		if !(gain > n.enough) {
 			break
 		}
 		better := false

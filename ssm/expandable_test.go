@@ -391,3 +391,109 @@ func checkTaylor(t *testing.T, name string, l Expandable, at, from, to []float64
 		}
 	}
 }
+
+// TestSmallSteps: the residual of a step far below the rounding errors of the terms is its derivative times the step, so that chains near x⁺ lose
+// no digits. Subtracted terms would leave an error of 1e-3 here.
+func TestSmallSteps(t *testing.T) {
+	const h = 1e-5
+	s := rng.Key{Seed: 47, Purpose: rng.Synthetic}.Stream()
+	for _, c := range expansionCases(t) {
+		rows := all(c.like)
+		d, up, down := make([]float64, len(rows)), make([]float64, len(rows)), make([]float64, len(rows))
+		for order := 1; order <= 2; order++ {
+			c.like.Expand(c.at, order)
+			for range 5 {
+				from, to, wide, back := slices.Clone(c.at), slices.Clone(c.at), slices.Clone(c.at), slices.Clone(c.at)
+				size := 0.0
+				for i := range from {
+					from[i] += 0.5 * c.scale[i] * s.Normal()
+					to[i] = from[i] + 1e-12*s.Normal()
+					size = max(size, math.Abs(to[i]-from[i]))
+				}
+				for i := range from {
+					wide[i], back[i] = from[i]+(to[i]-from[i])/size*h, from[i]-(to[i]-from[i])/size*h
+				}
+				c.like.Residuals(from, to, rows, d)
+				c.like.Residuals(from, wide, rows, up)
+				c.like.Residuals(from, back, rows, down)
+				for i, v := range d {
+					if want := (up[i] - down[i]) / (2 * h); !golden.Near(v/size, want, 1e-6, 1e-5) {
+						t.Fatalf("%s, order %d: row %d leaves %v a unit of the step, want %v", c.name, order, i, v/size, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestResidualsAllocateNothing: they are called with a few rows, very often.
+func TestResidualsAllocateNothing(t *testing.T) {
+	for _, c := range expansionCases(t) {
+		c.like.Expand(c.at, 2)
+		to, rows := shifted(c.at, 0, 0.1), all(c.like)
+		d := make([]float64, len(rows))
+		if n := testing.AllocsPerRun(10, func() { c.like.Residuals(c.at, to, rows, d) }); n != 0 {
+			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}
+
+// TestRangeBearingBounds: there is no bound where the ball holds a sensor that measured, or a position opposite to a bearing; a sensor that measured
+// nothing does not matter; and there is no series at a sensor.
+func TestRangeBearingBounds(t *testing.T) {
+	m := RangeBearing{Acceleration: 1, Sensors: [][2]float64{{0, 0}, {100, 0}}, SDRange: 1, SDBearing: 0.1, Initial: Initial{make([]float64, 4), make([]float64, 4)}}
+	for _, c := range []struct {
+		values []float64
+		at     [4]float64
+		radius float64
+		finite bool
+	}{
+		{[]float64{0, 10, 0.1}, [4]float64{10, 0, 0, 0}, 9.9, true},
+		{[]float64{0, 10, 0.1}, [4]float64{10, 0, 0, 0}, 10, false},
+		{[]float64{0, 10, 0.1}, [4]float64{99, 0, 0, 0}, 5, true},
+		{[]float64{0, 10, 0.1, 1, 3, 0}, [4]float64{99, 0, 0, 0}, 5, false},
+		{[]float64{0, 10, 3}, [4]float64{10, 0, 0, 0}, 1, true},
+		{[]float64{0, 10, 3}, [4]float64{10, 0, 0, 0}, 2, false},
+	} {
+		l, err := m.Bind(&Scan{Width: 3, Values: c.values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := l.(Expandable)
+		if _, ok := e.Expand(c.at[:], 1); !ok {
+			t.Errorf("%+v: no series", c)
+		}
+		for order := 1; order <= 2; order++ {
+			if y := e.Curvature(order, c.radius); math.IsInf(y, 1) == c.finite || !(y > 0) {
+				t.Errorf("%+v, order %d: a bound of %v", c, order, y)
+			}
+		}
+		if _, ok := e.Expand(make([]float64, 4), 1); ok {
+			t.Errorf("%+v: a series at the sensor", c)
+		}
+	}
+}
+
+// TestRangeBearingTurns: residuals follow the bearing's density where it is wrapped, also to a position from which the difference jumps by a turn.
+func TestRangeBearingTurns(t *testing.T) {
+	m := RangeBearing{Acceleration: 1, Sensors: [][2]float64{{0, 0}}, SDRange: 1, SDBearing: 0.3, Initial: Initial{make([]float64, 4), make([]float64, 4)}}
+	l, err := m.Bind(&Scan{Width: 3, Values: []float64{0, 10, 3.1, 0, 9, -3.1, 0, 9.5, 0.05, 0, 10.5, 1.6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range [][]float64{{10, 0, 0, 0}, {-10, 0.1, 0, 0}, {0.1, -10, 0, 0}} {
+		e, _ := l.(Expandable).Expand(at, 2)
+		d := make([]float64, 4)
+		for _, move := range [][2]float64{{0, 1}, {0, -1}, {0.3, 0.2}, {0, 0.3}, {0, -0.3}} {
+			to := []float64{at[0] + move[0], at[1] + move[1], 0, 0}
+			l.(Expandable).Residuals(at, to, all(l), d)
+			sum := proxyAt(e, at, to)
+			for _, v := range d {
+				sum += v
+			}
+			if want := l.LogLik(to, nil) - l.LogLik(at, nil); !golden.Near(sum, want, 1e-10, 1e-9) {
+				t.Errorf("from %v by %v: %v, want %v", at, move, sum, want)
+			}
+		}
+	}
+}
