@@ -161,7 +161,7 @@ func (m SMCMC) Findings() []finding.Finding {
 
 // Sampler implements Method.
 func (m SMCMC) Sampler() finding.Sampler {
-	s := finding.Sampler{Chains: true, Joint: m.Joint != nil && m.Joint.moves()}
+	s := finding.Sampler{Chains: true, Joint: m.Joint != nil && m.Joint.moves(), Guided: m.Joint != nil && m.Joint.weighs()}
 	s.Index = m.Index != nil && m.Index.changes()
 	s.Walk = m.Refine != nil && m.Refine.walks()
 	return s

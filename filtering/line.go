@@ -33,9 +33,10 @@ type Line struct {
 	Surprise    *Number  `json:"surprise,omitempty"`  // share of the scans that the filter predicted that are no more likely (filter.Surprise)
 	Ancestors   int      `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come; of several filters the mean
 	Accept      *Accept  `json:"accept,omitempty"`
-	Evaluated   int64    `json:"evaluated"`              // terms of the likelihood
-	Skipped     int64    `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
-	LogEvidence *Number  `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
+	Evaluated   int64    `json:"evaluated"`                 // terms of the likelihood
+	Skipped     int64    `json:"skipped,omitempty"`         // terms left out, because the result is the same without them
+	LogEvidence *Number  `json:"log_evidence,omitempty"`    // log p(z_k | z_1:k−1), in nats
+	EvidenceSE  *Number  `json:"log_evidence_se,omitempty"` // its Monte Carlo standard error, of guided draws
 }
 
 // Track is one target.
@@ -157,7 +158,7 @@ func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info,
 		Evaluated: info.Evaluated, Skipped: info.Skipped,
 	}
 	if evidence {
-		l.LogEvidence = known(info.LogEvidence)
+		l.LogEvidence, l.EvidenceSE = known(info.LogEvidence), known(info.LogEvidenceSE)
 	}
 	least := math.NaN()
 	for i, ess := range info.ESS {

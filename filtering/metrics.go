@@ -37,7 +37,8 @@ type Metrics struct {
 	Held        *Held   `json:"held,omitempty"`
 	Against     *Rival  `json:"against,omitempty"`
 
-	linear  bool // the model takes what is there of partial measurements
+	linear  bool   // the model takes what is there of partial measurements
+	simpler string // the method without samples that does where nearly all guided draws are accepted; empty: none, or there are no guided draws
 	timings timings
 }
 
@@ -97,6 +98,10 @@ type Rival struct {
 	KS          Number  `json:"ks"`             // mean two-sided distance of the laws, over scans and coordinates
 	LogEvidence *Number `json:"log_evidence,omitempty"`
 }
+
+// nearlyAll is the acceptance of guided draws from which on the law of a scan is nearly normal: the total variation between it and the
+// proposal's is of the order of what is refused.
+const nearlyAll = 0.95
 
 // fewDraws is the number of independent draws below which the samples of a scan say little about the spread of the state.
 const fewDraws = 50

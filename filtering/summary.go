@@ -12,6 +12,7 @@ import (
 type Summary struct {
 	model                                                ssm.Model
 	filters                                              int
+	guided                                               bool // joint draws are made near the measurements: that all are accepted is healthy
 	metrics                                              Metrics
 	ess, rhat, surprise, ancestors, joint, index, refine spreading
 	evidence                                             total
@@ -40,10 +41,23 @@ func NewSummary(m ssm.Model, by filter.Method, against string) *Summary {
 	s := &Summary{model: m, filters: by.Filters(), judge: newJudge(m)}
 	_, s.metrics.linear = m.(ssm.Linear)
 	s.metrics.timings = newTimings(m)
+	if s.guided = by.Sampler().Guided; s.guided {
+		s.metrics.simpler = simpler(m)
+	}
 	if against != "" {
 		s.rival = &Rival{Method: against}
 	}
 	return s
+}
+
+// simpler is the name of a method without samples that suits a model; empty: there is none.
+func simpler(m ssm.Model) string {
+	for _, way := range filter.Methods {
+		if !way.Part.Samples() && way.Part.Suits(m) == nil {
+			return way.Name
+		}
+	}
+	return ""
 }
 
 // Add adds the next scan.
@@ -112,7 +126,9 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 	out.ESS, out.RHat, out.Ancestors = u.ess.spread(), u.rhat.spread(), u.ancestors.spread()
 	out.Joint, out.Index, out.Refine = u.joint.spread(), u.index.spread(), u.refine.spread()
 	out.Surprise, out.Sparse = u.surprise.spread(), sparse(u.model, u.rival != nil)
-	out.Idle = out.Idle.beyondClutter(u.model, out.Scans)
+	if out.Idle = out.Idle.beyondClutter(u.model, out.Scans); u.guided {
+		out.Idle = nil
+	}
 	out.LogEvidence, out.Errors = u.evidence.number(), u.judge.errors()
 	if h := u.held; h.N > 0 {
 		h.LogScore /= Number(h.N)

@@ -7,7 +7,8 @@ package finding
 type Sampler struct {
 	Weighted bool `kept:"weighted?"` // particles with weights
 	Chains   bool `kept:"chains?"`   // smcmc
-	Joint    bool `kept:"joint?"`    // joint: prior
+	Joint    bool `kept:"joint?"`    // joint: prior or guided
+	Guided   bool `kept:"guided?"`   // joint: guided
 	Index    bool `kept:"index?"`    // index: exact or uniform
 	Walk     bool `kept:"walk?"`     // refine: walk
 }
@@ -32,7 +33,7 @@ func (f FewDraws) words() words {
 	if f.Weighted {
 		cure = "take more particles"
 	} else if f.Chains {
-		cure = "take more particles, or a longer burn" + unless(f.Walk, " and refine: walk")
+		cure = "take more particles" + unless(f.Guided, ", joint: guided") + ", or a longer burn" + unless(f.Walk, " and refine: walk")
 	}
 	return words{
 		look:  warning,
@@ -104,6 +105,22 @@ func (f IdleScans) words() words {
 		look: note, says: say("in %v of %v scans every joint draw was accepted, although there were returns, first at %s", f.Some, f.Scans, f.First),
 		means: "these returns are far from all that the filter predicts, and tell it nothing: they are clutter, or those of a target that it has lost",
 		cure:  "look there", help: helpSurprise,
+	}
+}
+
+// NearlyNormal says that nearly all guided draws were accepted in every scan.
+type NearlyNormal struct {
+	Scans    int
+	Least    float64 // the smallest acceptance of a scan
+	Method   string  // that would have done: laplace or kalman
+	Compared bool    `kept:"compared=yes|no"` // with another method
+}
+
+func (f NearlyNormal) words() words {
+	return words{
+		look: note, says: say("in %s at least %s of the guided draws were accepted", plural(f.Scans, "the one scan", say("each of %v scans", f.Scans)), percent(f.Least, 1)),
+		means: "the law of a scan is nearly normal, and method: " + f.Method + ", which needs no samples, would have done",
+		cure:  either(f.Compared, "", "check it with --against "+f.Method), help: helpFilters,
 	}
 }
 
