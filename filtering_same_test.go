@@ -17,11 +17,11 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// smallClutter is the preset clutter3 with fewer returns: 340 a scan.
+// smallClutter is the preset clutter3 with fewer returns, 340 a scan, and with the decisions of the paper beside a walk that learns.
 func smallClutter(t *testing.T, sets ...string) Filtering {
 	t.Helper()
 	s, err := PresetFiltering("clutter3", append([]string{"model.clutter.returns.rate=60", "model.clutter.clutter.rate=160",
-		"scans.simulate=4", "method.smcmc.particles=300", "method.smcmc.burn=300", "method.smcmc.refine={walk: {sd: adapted}}"}, sets...)...)
+		"scans.simulate=4", "method.smcmc={particles: 300, repeat: 8, burn: 300, ancestors: joint, joint: prior, index: uniform, refine: {walk: {sd: adapted}}}"}, sets...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,19 @@ model: {clutter: {acceleration: 0.5, returns: {rate: 2000, sd: 1}, clutter: {rat
 scans: {simulate: 3}
 method: {smcmc: {particles: 10, burn: 5}}
 `,
+	// Draws near the returns of two targets that overlap, by four filters.
+	"guided": `seed: 7
+model: {clutter: {acceleration: 0.5, returns: {rate: 900, sd: 1}, clutter: {rate: 900, region: [-20, 20, -20, 20]},
+  start: [{mean: [-5, 0, 1, 0], sd: [1, 1, 0.5, 0.5]}, {mean: [-5, 2, 1, 0], sd: [1, 1, 0.5, 0.5]}]}}
+scans: {simulate: 4}
+method: {smcmc: {particles: 80, repeat: 4, burn: 20, joint: guided}}
+against: laplace
+`,
+	"mode": `seed: 8
+model: {range_bearing: {acceleration: 0.1, sensors: [[0, 0], [100, 20]], sd_range: 1, sd_bearing: 0.02, start: {mean: [30, 30, 1, 0], sd: [1, 1, 1, 1]}}}
+scans: {simulate: 12}
+method: laplace
+`,
 	"line": `seed: 3
 model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]], returns: 40}}
 scans: {simulate: 12, hold: 0.1}

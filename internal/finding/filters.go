@@ -1,5 +1,7 @@
 package finding
 
+import "math"
+
 // Findings about filters.
 
 // Sampler says which of the settings that a cure may name are on already. The zero value is an unknown method, as in runs that did not
@@ -33,7 +35,7 @@ func (f FewDraws) words() words {
 	if f.Weighted {
 		cure = "take more particles"
 	} else if f.Chains {
-		cure = "take more particles" + unless(f.Guided, ", joint: guided") + ", or a longer burn" + unless(f.Walk, " and refine: walk")
+		cure = "take more particles" + unless(f.Guided, ", joint: guided") + either(f.Walk, ", or a longer burn", " or refine: walk")
 	}
 	return words{
 		look:  warning,
@@ -118,7 +120,7 @@ type NearlyNormal struct {
 
 func (f NearlyNormal) words() words {
 	return words{
-		look: note, says: say("in %s at least %s of the guided draws were accepted", plural(f.Scans, "the one scan", say("each of %v scans", f.Scans)), percent(f.Least, 1)),
+		look: note, says: say("in %s at least %s of the guided draws were accepted", plural(f.Scans, "the one scan", say("each of %v scans", f.Scans)), percent(math.Floor(1000*f.Least)/1000, 1)),
 		means: "the law of a scan is nearly normal, and method: " + f.Method + ", which needs no samples, would have done",
 		cure:  either(f.Compared, "", "check it with --against "+f.Method), help: helpFilters,
 	}
