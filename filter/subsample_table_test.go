@@ -103,7 +103,7 @@ func (d *decisions) propose() (b ssm.Block, logU float64) {
 // TestSubsamplingTable prints how many rows a decision looks at, by the number of returns, and how long it takes.
 func TestSubsamplingTable(t *testing.T) {
 	testkit.Takes(t, 20)
-	const made = 2000
+	const made, rounds = 2000, 25
 	factors := []float64{1, 4, 11.8, 35.3, 117.6}
 	type column struct {
 		name  string
@@ -172,11 +172,11 @@ func TestSubsamplingTable(t *testing.T) {
 			{"near", "near", AllRows{}}, {"all", "all", AllRows{}}} {
 			d := newDecisions(t, f, w.evaluate, w.decide)
 			best, summed, rows := math.Inf(1), 0, int64(0)
-			n := max(60, int(3000/max(1, f)))
+			n := max(20, int(1000/max(1, f)))
 			if w.evaluate == "near" {
-				n = 3000
+				n = 1000
 			}
-			for range 5 {
+			for range rounds {
 				start := time.Now()
 				for range n {
 					b, logU := d.propose()
@@ -191,7 +191,7 @@ func TestSubsamplingTable(t *testing.T) {
 			rows = d.residuals
 			line += fmt.Sprintf("; %s %.2f µs", w.name, 1e6*best)
 			if w.decide.order() > 0 {
-				line += fmt.Sprintf(" (%.1f %% by the sum, %.1f rows)", 100*float64(summed)/float64(5*n), float64(rows)/float64(5*n))
+				line += fmt.Sprintf(" (%.1f %% by the sum, %.1f rows)", 100*float64(summed)/float64(rounds*n), float64(rows)/float64(rounds*n))
 			}
 		}
 		t.Logf("M %.0f%s", 8500*f, line)
