@@ -20,6 +20,9 @@ type newton struct {
 	root   []float64  // B, Dim × r
 	factor *quadratic // nil: none
 
+	at    []float64 // of the last pass
+	order int       // of its series
+
 	passes int   // over the measurements, of all searches
 	terms  int64 // of the likelihood that they evaluated
 }
@@ -49,6 +52,7 @@ func newNewton(like ssm.Expandable, mean, cov []float64, factor *quadratic) (n *
 // look makes a pass.
 func (n *newton) look(at []float64, order int) (ssm.Expansion, bool) {
 	e, ok := n.like.Expand(at, order)
+	n.at, n.order = at, order
 	n.passes++
 	n.terms += e.Terms
 	return e, ok
