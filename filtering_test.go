@@ -49,6 +49,13 @@ model: {range_bearing: {acceleration: 0.1, sensors: [[0, 0], [100, 20]], sd_rang
 scans: {simulate: 12}
 method: laplace
 `,
+	// Decisions by some of the returns.
+	"subsampled": `seed: 7
+model: {clutter: {acceleration: 0.5, returns: {rate: 200, sd: 1}, clutter: {rate: 300, region: [-50, 50, -50, 50]},
+  start: [{mean: [-20, 0, 2, 1], sd: [1, 1, 0.5, 0.5]}, {mean: [20, 10, -1, -1], sd: [1, 1, 0.5, 0.5]}]}}
+scans: {simulate: 6}
+method: {smcmc: {particles: 60, index: uniform, decide: {subsample: {give_up: 0.5}}}}
+`,
 	"line": `seed: 3
 model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]], returns: 40}}
 scans: {simulate: 12, hold: 0.1}
@@ -403,6 +410,33 @@ func TestFilterFindsSmallFilters(t *testing.T) {
 		found := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == "small-filters" })
 		if said := strings.Contains(strings.Join(r.Notes(), "\n"), "each of the 8 filters of smcmc has 10 particles, fewer than 32"); found != want || said != want {
 			t.Errorf("%d filters: %q", repeat, r.Notes())
+		}
+	}
+}
+
+// A run whose decisions are nearly all made by the sum over all measurements says so, where scans are small or their returns are outside of
+// the region; one where a few rows decide does not.
+func TestFilterFindsIdleSubsampling(t *testing.T) {
+	for name, c := range map[string]struct {
+		sets []string
+		want bool
+	}{
+		"healthy": {nil, false},
+		"few":     {[]string{"model.clutter.returns.rate=10", "model.clutter.clutter.rate=20", "method.smcmc.decide=subsample"}, true},
+		"outside": {[]string{"model.clutter.clutter.region=[60, 90, 60, 90]"}, true},
+		"all":     {[]string{"method.smcmc.decide=all"}, false},
+	} {
+		r, err := Filter(t.Context(), filteringOf(t, filterings["subsampled"], c.sets...), FilterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := r.Metrics
+		said := strings.Contains(strings.Join(r.Notes(), "\n"), "Take decide: all")
+		if said != c.want || (m.BySum != nil) != (name != "all") || name == "healthy" && m.Residuals == 0 || name == "all" && m.Residuals > 0 {
+			t.Errorf("%s: %q, by the sum %+v, %d rows", name, r.Notes(), m.BySum, m.Residuals)
+		}
+		if name == "healthy" && !(m.BySum.Refine.Max < 0.5 && m.Seen.Refine.Max < 0.7 && m.Passes > 0) {
+			t.Errorf("by the sum %+v, seen %+v, %d passes", m.BySum.Refine, m.Seen.Refine, m.Passes)
 		}
 	}
 }

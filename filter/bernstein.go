@@ -41,6 +41,11 @@ func (r *bernstein) round(w int) round {
 // least is what c is at least in a round, divided by R.
 func (n round) least() float64 { return 3 * n.log / float64(n.size) }
 
+// width is c of a round.
+func (n round) width(v, spread float64) float64 {
+	return math.Sqrt(2*v*n.log/float64(n.size)) + float64(n.least()*spread)
+}
+
 // closest is the least of the last round that looks at no more than most numbers.
 func (r *bernstein) closest(most int) float64 {
 	w := 0
@@ -48,6 +53,31 @@ func (r *bernstein) closest(most int) float64 {
 		w++
 	}
 	return r.round(w).least()
+}
+
+// tally sums up numbers by their differences from the first, so that numbers that are all the same have no variance.
+type tally struct {
+	n                   int
+	first, sum, squares float64
+}
+
+func (t *tally) add(d []float64) {
+	if t.n == 0 {
+		t.first = d[0]
+	}
+	for _, v := range d {
+		u := v - t.first
+		t.sum += u
+		t.squares += float64(u * u)
+	}
+	t.n += len(d)
+}
+
+// moments are the mean and V.
+func (t *tally) moments() (mean, v float64) {
+	share := 1 / float64(t.n)
+	off := float64(t.sum * share)
+	return t.first + off, max(0, float64(t.squares*share)-float64(off*off))
 }
 
 // drawn are the numbers of a decision.
@@ -60,35 +90,24 @@ type drawn interface {
 // their number, and the mean of those that it has seen; decided is false if the rule did not stop. Rounds that could not be the last
 // whatever the numbers are look at them together with the next.
 func (r *bernstein) above(from drawn, most int, spread, psi float64) (mean float64, seen int, decided bool) {
-	var first, sum, squares float64 // Σ (d − first), Σ (d − first)²: numbers that are all the same have V = 0
+	var all tally
 	far := math.Abs(psi) + float64(0.5*spread)
 	for w := 0; ; w++ {
 		n := r.round(w)
 		if n.size > most {
-			return mean, seen, false
+			return mean, all.n, false
 		}
 		if float64(n.least()*spread) > far {
 			continue
 		}
-		d := from.next(n.size - seen)
+		d := from.next(n.size - all.n)
 		if d == nil {
-			return mean, seen, false
+			return mean, all.n, false
 		}
-		if seen == 0 {
-			first = d[0]
-		}
-		for _, v := range d {
-			u := v - first
-			sum += u
-			squares += float64(u * u)
-		}
-		seen = n.size
-		share := 1 / float64(seen)
-		off := float64(sum * share)
-		mean = first + off
-		v := max(0, float64(squares*share)-float64(off*off))
-		if math.Abs(mean-psi) >= math.Sqrt(2*v*n.log*share)+float64(n.least()*spread) {
-			return mean, seen, true
+		all.add(d)
+		var v float64
+		if mean, v = all.moments(); math.Abs(mean-psi) >= n.width(v, spread) {
+			return mean, all.n, true
 		}
 	}
 }

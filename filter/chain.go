@@ -38,8 +38,7 @@ type chain struct {
 	repairs int        // of matrices that must be positive semidefinite
 	half    []float64  // the mean of the states of the second half of the burn-in
 
-	key     rng.Key // of the present step
-	drawing rng.Key // of the stream that was opened last in it
+	key     rng.Key // of the present decision
 	burning bool
 
 	looked    rate  // how a Subsample made the present decision
@@ -115,9 +114,8 @@ func (c *chain) normaliser(t *tilt, g int) float64 {
 
 // stream returns the random numbers of a decision of the present step.
 func (c *chain) stream(decision int) *ssm.Stream {
-	c.drawing = c.key
-	c.drawing.Mutation = decision
-	return c.drawing.Stream()
+	c.key.Mutation = decision
+	return c.key.Stream()
 }
 
 // logPrior is log p(x | f(a)) of the chain's state.

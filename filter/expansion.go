@@ -3,6 +3,7 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/ssm"
@@ -87,7 +88,9 @@ func (c *chain) burn(m, steps int) {
 
 // settle makes a spot x⁺, with the series that the chain needs: the last pass may have been elsewhere, or of another order.
 func (c *chain) settle(s spot) {
-	c.newton.look(s.at, c.order)
+	if n := c.newton; n.order != c.order || !slices.Equal(n.at, s.at) {
+		n.look(s.at, c.order)
+	}
 	c.plus = s
 	c.decider.expanded(c)
 }

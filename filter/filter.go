@@ -93,8 +93,8 @@ type Info struct {
 	Lost      []bool
 
 	// Seen has, of each kind of decision by decide: subsample, the share of the measurements that a decision looks at, S/M: all, where
-	// the sum over them decides. BySum has the share of the decisions by that sum. NaN: there are none. Acceptance, too, leaves the burn-in out.
-	Seen, BySum ByKind
+	// the sum over them decides. BySum has the share of the decisions by that sum. nil: there is no such decision.
+	Seen, BySum *ByKind
 
 	Passes        int      // over the measurements, for the Taylor series that decide: subsample and joint: guided need
 	PassTerms     int64    // of the terms that were evaluated, those of these passes
@@ -109,18 +109,8 @@ type Info struct {
 	Dropped       int // measurements that the model leaves out (ssm.Dropper)
 }
 
-// ByKind has a number of each kind of decision of SMCMC.
+// ByKind has a number of each kind of decision of SMCMC; NaN: there is no such decision.
 type ByKind struct{ Joint, Index, Refine float64 }
-
-// work adds what a chain has evaluated beside whole sums.
-func (info *Info) work(c *chain) {
-	info.Residuals += c.residuals
-	if n := c.newton; n != nil {
-		info.Passes, info.PassTerms = info.Passes+n.passes, info.PassTerms+n.terms
-		info.Evaluated += n.terms
-	}
-	info.Evaluated += c.residuals
-}
 
 // TimeError is the error for a scan whose time does not come after the last one's, or is none to which the model can go from there.
 type TimeError struct {
@@ -221,7 +211,5 @@ func given(ctx context.Context, st *State, scan *ssm.Scan) error {
 
 // noAcceptance is the Info of a method without decisions.
 func noAcceptance() Info {
-	nan := math.NaN()
-	none := ByKind{nan, nan, nan}
-	return Info{Joint: nan, Index: nan, Refine: nan, Seen: none, BySum: none, LogEvidence: nan, LogEvidenceSE: nan}
+	return Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), LogEvidenceSE: math.NaN()}
 }

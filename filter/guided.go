@@ -90,7 +90,7 @@ func newGuide(c *chain) (*guide, error) {
 		return nil, fmt.Errorf("joint: guided needs Gaussian transitions, not %T: take joint: prior or none", c.tr)
 	}
 	d, q := len(c.x), &quadratic{origin: c.plus.at}
-	q.gradient, q.precision = slope(c.plus, c.cavity)
+	q.gradient, q.precision = c.plus.slope(c.cavity)
 	if clipped(q.precision, d) {
 		c.repairs++
 	}

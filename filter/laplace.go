@@ -139,7 +139,7 @@ func (f *laplace) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, er
 // spread is the covariance of the normal law about a mode, log det(I + Bᵀ Λ B), and whether Λ had to be repaired.
 func (n *newton) spread(s spot) (cov []float64, logDet float64, repairs int, err error) {
 	d, r := len(s.at), n.prior.Rank()
-	_, precision := slope(s, n.factor)
+	_, precision := s.slope(n.factor)
 	l, ok := tightened(n.root, precision, d, r)
 	if !ok {
 		repairs++

@@ -21,6 +21,9 @@ type newton struct {
 	factor *quadratic // nil: none
 	enough float64    // nats that another step would gain: less ends a search
 
+	at    []float64 // of the last pass
+	order int       // of its series
+
 	passes int   // over the measurements, of all searches
 	terms  int64 // of the likelihood that they evaluated
 }
@@ -50,6 +53,7 @@ func newNewton(like ssm.Expandable, mean, cov []float64, factor *quadratic) (n *
 // look makes a pass.
 func (n *newton) look(at []float64, order int) (ssm.Expansion, bool) {
 	e, ok := n.like.Expand(at, order)
+	n.at, n.order = at, order
 	n.passes++
 	n.terms += e.Terms
 	return e, ok
@@ -104,7 +108,7 @@ func (n *newton) climb(from []float64, most int) (best spot, ok bool) {
 // step returns the whole step from a spot, and the nats that it would gain if the series were exact.
 func (n *newton) step(s spot) (step []float64, gain float64) {
 	d, r := len(s.at), n.prior.Rank()
-	slope, precision := slope(s, n.factor)
+	gradient, precision := s.slope(n.factor)
 	clipped(precision, d)
 	step = make([]float64, d)
 	l, ok := tightened(n.root, precision, d, r)
@@ -117,7 +121,7 @@ func (n *newton) step(s spot) (step []float64, gain float64) {
 	}
 	n.prior.Whiten(u, dev) // −w
 	for k := range u {
-		for i, v := range slope {
+		for i, v := range gradient {
 			u[k] += float64(n.root[i*r+k] * v)
 		}
 	}
@@ -131,7 +135,7 @@ func (n *newton) step(s spot) (step []float64, gain float64) {
 }
 
 // slope is the gradient of the likelihood and a Gaussian factor at a spot, and the negative of their Hessian.
-func slope(s spot, q *quadratic) (gradient, precision []float64) {
+func (s spot) slope(q *quadratic) (gradient, precision []float64) {
 	d := len(s.at)
 	gradient, precision = append([]float64(nil), s.Gradient...), make([]float64, d*d)
 	for i, v := range s.Hessian {

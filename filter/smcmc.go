@@ -336,10 +336,23 @@ func (f *smcmc) info(chains []*chain) Info {
 	info.Ancestors /= f.Repeat
 	info.find(chains)
 	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
-	info.Seen, info.BySum = ByKind{joint.seen(), index.seen(), refine.seen()}, ByKind{joint.bySum(), index.bySum(), refine.bySum()}
+	if joint.sampled+index.sampled+refine.sampled > 0 {
+		info.Seen = &ByKind{joint.seen(), index.seen(), refine.seen()}
+		info.BySum = &ByKind{joint.bySum(), index.bySum(), refine.bySum()}
+	}
 	info.compare(list, f.Particles/f.Repeat)
 	if f.Evidence() {
 		info.weigh(chains)
 	}
 	return info
+}
+
+// work adds what a chain has evaluated beside whole sums.
+func (info *Info) work(c *chain) {
+	info.Residuals += c.residuals
+	if n := c.newton; n != nil {
+		info.Passes, info.PassTerms = info.Passes+n.passes, info.PassTerms+n.terms
+		info.Evaluated += n.terms
+	}
+	info.Evaluated += c.residuals
 }

@@ -21,8 +21,9 @@ import (
 //	order 1: R = min(Y (r² + r*²), Y s (r + r*)),   order 2: R = min(Y/3 (r³ + r*³), Y/3 s (r² + r r* + r*²)).
 //
 // A decision with few rows to draw is no cheaper than the sum over all of them, which vector instructions make fast. So one that does not
-// end within the share give_up of its rows is made by that sum, and so is one that would need more if all residuals were alike: |ψ| is
-// below c of the last round with V = 0. Draws from the prediction, whose range is large, go there at once.
+// end within the share give_up of its rows is made by that sum. One that would need more even if all residuals were alike goes there at once:
+// |m − ψ| is below c of the last round with V = 0, for the mean residual m that the quadratic term gives, which is 0 for order 2. So do most
+// draws from the prediction, whose range is large.
 //
 // The sum is that of AllRows: Try of the same likelihood at the same state. Which of the two makes a decision depends on neither the proposals'
 // random numbers nor on log u's: where all decisions agree, the chains have the same bits.

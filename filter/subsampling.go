@@ -21,10 +21,8 @@ type subsampling struct {
 	near        ssm.Localised // nil: all rows
 	coordinates []int         // on which the likelihood depends
 	targets     [][]int       // those of each block of the chain
-	gradient    []float64
-	hessian     []float64 // nil: order 1
-	free        []int32   // the rows without a bound
-	regions     []*region // found so far
+	free        []int32       // the rows without a bound
+	regions     []*region     // found so far
 
 	// The present decision.
 	region  *region
@@ -67,9 +65,6 @@ func (s *subsampling) expanded(c *chain) {
 		}
 		s.targets = append(s.targets, list)
 	}
-	if s.gradient, s.hessian = c.plus.Gradient, nil; c.order == 2 {
-		s.hessian = c.plus.Hessian
-	}
 	s.free = s.free[:0]
 	for i := c.plus.Bounded; i < s.like.Len(); i++ {
 		s.free = append(s.free, int32(i))
@@ -109,7 +104,12 @@ func (s *subsampling) sample(b ssm.Block, logU, rest float64) (logR float64, see
 	if !(s.spread <= math.MaxFloat64) {
 		return 0, 0, false
 	}
-	logR = rest + s.proxy()
+	linear, quadratic := s.proxy()
+	logR = rest + linear
+	expected := quadratic // of the residuals
+	if s.c.order == 2 {
+		logR, expected = logR+quadratic, 0
+	}
 	if seen = len(s.free); seen > 0 {
 		d := s.d[:seen]
 		s.like.Residuals(s.c.x, s.c.y, s.free, d)
@@ -119,7 +119,7 @@ func (s *subsampling) sample(b ssm.Block, logU, rest float64) (logR float64, see
 	}
 	n := float64(r.n)
 	psi := (logU - logR) / n
-	if !(float64(r.closest*s.spread) <= math.Abs(psi)) { // NaN: a state could not have given a row
+	if !(float64(r.closest*s.spread) <= math.Abs(psi-expected/n)) { // NaN: a state could not have given a row
 		return 0, seen, false
 	}
 	s.shuffle.begin(r.n)
@@ -195,30 +195,29 @@ func (s *subsampling) bound(r *region) float64 {
 	return r.curvature / 3 * min(float64(from*from*from)+float64(to*to*to), float64(step*(square+float64(from*to))))
 }
 
-// proxy is proxy(x*) − proxy(x) of all rows together: s·(g + H (δ + δ*)/2) with the step s.
-func (s *subsampling) proxy() float64 {
-	sum, x, y, plus, d := 0.0, s.c.x, s.c.y, s.c.plus.at, len(s.c.x)
+// proxy is proxy(x*) − proxy(x) of all rows together, g·s + sᵀ H (δ + δ*)/2 with the step s: its two parts.
+func (s *subsampling) proxy() (linear, quadratic float64) {
+	x, y, at, d := s.c.x, s.c.y, s.c.plus.at, len(s.c.x)
 	for _, i := range s.coordinates {
 		step := y[i] - x[i]
 		if step == 0 {
 			continue
 		}
-		slope := s.gradient[i]
-		if s.hessian != nil {
-			for _, j := range s.coordinates {
-				slope += float64(0.5 * s.hessian[i*d+j] * ((x[j] - plus[j]) + (y[j] - plus[j])))
-			}
+		linear += float64(step * s.c.plus.Gradient[i])
+		bend := 0.0
+		for _, j := range s.coordinates {
+			bend += float64(s.c.plus.Hessian[i*d+j] * ((x[j] - at[j]) + (y[j] - at[j])))
 		}
-		sum += float64(step * slope)
+		quadratic += float64(0.5 * step * bend)
 	}
-	return sum
+	return linear, quadratic
 }
 
 // next implements drawn.
 func (s *subsampling) next(n int) []float64 {
-	if key := s.c.drawing; key != s.opened {
-		key.Purpose = rng.Rows
-		s.rows, s.opened = *key.Stream(), s.c.drawing
+	key := s.c.key
+	if key.Purpose = rng.Rows; key != s.opened {
+		s.rows, s.opened = *key.Stream(), key
 	}
 	s.list = s.list[:0]
 	for range n {

@@ -10,18 +10,19 @@ import (
 
 // Summary sums up a run, scan by scan, in the same memory for any number of scans.
 type Summary struct {
-	model                                                ssm.Model
-	filters                                              int
-	guided                                               bool // joint draws are made near the measurements: that all are accepted is healthy
-	metrics                                              Metrics
-	ess, rhat, surprise, ancestors, joint, index, refine spreading
-	evidence                                             total
-	judge                                                *judge
-	held                                                 Held
-	rival                                                *Rival // nil: there is none
-	rivalEvidence                                        total
-	squares                                              float64 // of the differences of the two means
-	compared                                             int     // numbers of them
+	model                          ssm.Model
+	filters                        int
+	guided                         bool // joint draws are made near the measurements: that all are accepted is healthy
+	metrics                        Metrics
+	ess, rhat, surprise, ancestors spreading
+	accept, seen, bySum            kinds
+	evidence                       total
+	judge                          *judge
+	held                           Held
+	rival                          *Rival // nil: there is none
+	rivalEvidence                  total
+	squares                        float64 // of the differences of the two means
+	compared                       int     // numbers of them
 }
 
 // Summarise sums up the steps of a run. leftOut is the number of scans that were left out, against the title of the other method.
@@ -71,6 +72,9 @@ func (u *Summary) Add(s *Step) {
 	m.Missing += s.Missing
 	m.Partial += s.Partial
 	m.Dropped += s.Dropped
+	m.Passes += s.Passes
+	m.PassTerms += s.PassTerms
+	m.Residuals += s.Residuals
 	m.Evaluated += s.Evaluated
 	m.Skipped += s.Skipped
 	if s.Ancestors == 1 {
@@ -95,11 +99,9 @@ func (u *Summary) Add(s *Step) {
 	u.ess.addSome(s.ESS)
 	u.rhat.addSome(s.RHat)
 	u.surprise.addSome(s.Surprise)
-	if s.Accept != nil {
-		u.joint.addSome(s.Accept.Joint)
-		u.index.addSome(s.Accept.Index)
-		u.refine.addSome(s.Accept.Refine)
-	}
+	u.accept.add(s.Accept)
+	u.seen.add(s.Seen)
+	u.bySum.add(s.BySum)
 	u.evidence.add(s.LogEvidence)
 	u.judge.add(s)
 	if s.Held != nil {
@@ -124,7 +126,10 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 	out := u.metrics
 	out.LeftOut = leftOut
 	out.ESS, out.RHat, out.Ancestors = u.ess.spread(), u.rhat.spread(), u.ancestors.spread()
-	out.Joint, out.Index, out.Refine = u.joint.spread(), u.index.spread(), u.refine.spread()
+	if a := u.accept.spreads(); a != nil {
+		out.Joint, out.Index, out.Refine = a.Joint, a.Index, a.Refine
+	}
+	out.Seen, out.BySum = u.seen.spreads(), u.bySum.spreads()
 	out.Surprise, out.Sparse = u.surprise.spread(), sparse(u.model, u.rival != nil)
 	if out.Idle = out.Idle.beyondClutter(u.model, out.Scans); u.guided {
 		out.Idle = nil
@@ -146,6 +151,25 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 		out.Against = &r
 	}
 	return &out
+}
+
+// kinds are spreadings of shares of each kind of decision.
+type kinds struct{ joint, index, refine spreading }
+
+func (k *kinds) add(a *Accept) {
+	if a != nil {
+		k.joint.addSome(a.Joint)
+		k.index.addSome(a.Index)
+		k.refine.addSome(a.Refine)
+	}
+}
+
+// spreads are those of the kinds that there were; nil: there were none.
+func (k *kinds) spreads() *Spreads {
+	if s := (Spreads{k.joint.spread(), k.index.spread(), k.refine.spread()}); s != (Spreads{}) {
+		return &s
+	}
+	return nil
 }
 
 // total is the sum of a number that every scan has.

@@ -173,6 +173,18 @@ func (f FiltersApart) words() words {
 	}
 }
 
+// IdleSubsampling says that nearly all decisions by decide: subsample were made by the sum over all measurements.
+type IdleSubsampling struct{ Share float64 }
+
+func (f IdleSubsampling) words() words {
+	return words{
+		look: note, says: say("decide: subsample left %.0f %% of the decisions to the sum over all measurements", 100*f.Share),
+		means: "scans have too few measurements for it, or most of theirs have no bound (returns of clutter outside the region, positions at a sensor); " +
+			"the estimates are right",
+		cure: "take decide: all, which does the same for less", help: helpSubsampling,
+	}
+}
+
 // SmallFilters says that each of several filters of smcmc has fewer particles than enough.
 type SmallFilters struct{ Filters, Each, Enough int }
 
