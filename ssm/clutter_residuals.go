@@ -13,8 +13,6 @@ import (
 // so that a small step loses no digits. It costs two exponentials a target that moves, one a target that does not, and a logarithm.
 func (l *clutterLikelihood) Residuals(from, to []float64, rows []int32, d []float64) {
 	s, sd := l.series, l.model.Returns.SD
-	per := 1 / sd
-	l.evaluated += int64(len(rows))
 	if !positions(from, s.from) || !positions(to, s.to) {
 		for j := range rows {
 			d[j] = math.NaN()
@@ -29,6 +27,7 @@ func (l *clutterLikelihood) Residuals(from, to []float64, rows []int32, d []floa
 		v.square = float64(v.step.x*(v.from.x+v.to.x)) + float64(v.step.y*(v.from.y+v.to.y))
 		s.steps[r] = v
 	}
+	per := 1 / sd
 	for j, row := range rows {
 		i := int(row)
 		if i >= l.points {

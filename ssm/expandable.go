@@ -8,7 +8,8 @@ package ssm
 // The series has order 1 or 2: the part in brackets is that of order 2. Its sums over all measurements cost one pass over them, once an x⁺.
 // What is left of a step is a residual for each measurement, small and bounded near x⁺: a few of them decide on a proposal.
 //
-// Rows are numbered from 0 to Len − 1 in an order of the likelihood's own, which Expand does not change.
+// Rows are numbered from 0 to Len − 1 in an order of the likelihood's own, which Expand does not change. A Counter counts neither passes nor
+// residuals: the filter does.
 type Expandable interface {
 	Likelihood
 	// Expand takes the series about a state and returns its sums. Residuals, Curvature and Near are about the series of the last call; at is
