@@ -19,7 +19,7 @@ func (l *clutterLikelihood) Informed() []int {
 func (l *clutterLikelihood) Expand(x []float64, order int) (e Expansion, ok bool) {
 	if l.series == nil {
 		l.series = &clutterSeries{at: make([]point, l.targets), from: make([]point, l.targets), to: make([]point, l.targets),
-			steps: make([]farStep, l.targets), value: make([]float64, l.targets)}
+			steps: make([]targetStep, l.targets), bare: make([]float64, l.targets)}
 	}
 	s := l.series
 	s.order = order

@@ -13,7 +13,6 @@ import (
 // so that a small step loses no digits. It costs two exponentials a target that moves, one a target that does not, and a logarithm.
 func (l *clutterLikelihood) Residuals(from, to []float64, rows []int32, d []float64) {
 	s, sd := l.series, l.model.Returns.SD
-	per := 1 / sd
 	if !positions(from, s.from) || !positions(to, s.to) {
 		for j := range rows {
 			d[j] = math.NaN()
@@ -22,12 +21,13 @@ func (l *clutterLikelihood) Residuals(from, to []float64, rows []int32, d []floa
 	}
 	for r := range s.steps {
 		f, t, a := s.from[r], s.to[r], s.at[r]
-		v := farStep{from: point{(f.x - a.x) / sd, (f.y - a.y) / sd}, to: point{(t.x - a.x) / sd, (t.y - a.y) / sd},
+		v := targetStep{from: point{(f.x - a.x) / sd, (f.y - a.y) / sd}, to: point{(t.x - a.x) / sd, (t.y - a.y) / sd},
 			step: point{(t.x - f.x) / sd, (t.y - f.y) / sd}, moved: f != t}
 		v.half = 0.5 * (float64(v.step.x*v.step.x) + float64(v.step.y*v.step.y))
 		v.square = float64(v.step.x*(v.from.x+v.to.x)) + float64(v.step.y*(v.from.y+v.to.y))
 		s.steps[r] = v
 	}
+	per := 1 / sd
 	for j, row := range rows {
 		i := int(row)
 		if i >= l.points {
@@ -96,9 +96,9 @@ func (l *clutterLikelihood) step(z point, targets []int32) float64 {
 // bareStep is l(to) − l(from) of a return that is not in the cells.
 func (l *clutterLikelihood) bareStep(z point) float64 {
 	s, sd := l.series, l.model.Returns.SD
-	l.logShares(z, s.from, s.value)
+	l.logShares(z, s.from, s.bare)
 	q := 0.0
-	for r, share := range s.value {
+	for r, share := range s.bare {
 		f, v := s.from[r], &s.steps[r]
 		if !v.moved {
 			continue

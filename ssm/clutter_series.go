@@ -1,7 +1,7 @@
 package ssm
 
 // clutterSeries is the Taylor series of a clutterLikelihood about x⁺ (sequential-mcmc-massive-data, section 3.2). With a_r = (z −
-// position_r)/sd, w_r as there, g = 1 + Σ_r w_r and the shares ρ_r = w_r/g, the term l = log g of a return in the region has
+// position_r)/sd, w_r as in clutterLikelihood, g = 1 + Σ_r w_r and the shares ρ_r = w_r/g, the term l = log g of a return in the region has
 //
 //	∂l/∂position_r = ρ_r a_r/sd,   ∂²l/∂position_r∂position_s = ([r = s] ρ_r (a_r a_rᵀ − I) − ρ_r ρ_s a_r a_sᵀ)/sd².
 //
@@ -12,20 +12,20 @@ package ssm
 type clutterSeries struct {
 	order  int
 	at     []point   // x⁺
-	start  []int     // targets[start[c]:start[c+1]] are those within reach of chunk c
+	start  []int     // target[start[c]:start[c+1]] are those within reach of chunk c
 	base   []int     // shares[base[c]:base[c+1]] are those of chunk c, row by row; those of the last c are not in the cells
 	target []int32   // rising
 	shares []float64 // ρ
 	chunks []int32   // within reach of a target
 	parts  []float64 // sums of the pieces that threads take
-	value  []float64 // of the bare returns: log w_r
+	bare   []float64 // scratch: the shares of a return that is not in the cells
 
-	from, to []point   // of a call of Residuals
-	steps    []farStep // of each target
+	from, to []point      // of a call of Residuals
+	steps    []targetStep // of each target
 }
 
-// farStep is what a target's moves have in common for all returns, in standard deviations.
-type farStep struct {
+// targetStep is what a target's moves have in common for all returns, in standard deviations.
+type targetStep struct {
 	from, to, step point   // from x⁺; step = to − from
 	square         float64 // |to|² − |from|²
 	half           float64 // |step|²/2

@@ -245,39 +245,72 @@ func proxyAt(e Expansion, at, x []float64) float64 {
 func TestCurvature(t *testing.T) {
 	s := rng.Key{Seed: 43, Purpose: rng.Synthetic}.Stream()
 	for _, c := range expansionCases(t) {
-		informed := c.like.(Informed).Informed()
-		for order := 1; order <= 2; order++ {
-			e, _ := c.like.Expand(c.at, order)
-			rows := all(c.like)[:e.Bounded]
-			d, closest := make([]float64, len(rows)), 0.0
-			for range 400 {
-				x := slices.Clone(c.at)
-				r, size := 0.0, math.Exp(6*s.Float64()-4)
-				for _, i := range informed {
-					step := size * s.Normal()
-					x[i] += step
-					r += step * step
+		checkCurvature(t, s, c.name, c, slices.Repeat([]float64{1}, len(c.at)), c.like.Curvature)
+		if l, ok := c.like.(Scaled); ok {
+			l.Expand(c.at, 1)
+			checkCurvature(t, s, c.name+", scaled", c, l.Scales(), l.ScaledCurvature)
+		}
+	}
+}
+
+// checkCurvature compares with a bound for distances in such lengths.
+func checkCurvature(t *testing.T, s *Stream, name string, c expansionCase, lengths []float64, curvature func(order int, radius float64) float64) {
+	t.Helper()
+	informed := c.like.(Informed).Informed()
+	for order := 1; order <= 2; order++ {
+		e, _ := c.like.Expand(c.at, order)
+		rows := all(c.like)[:e.Bounded]
+		d, closest := make([]float64, len(rows)), 0.0
+		for range 400 {
+			x := slices.Clone(c.at)
+			r, size := 0.0, math.Exp(6*s.Float64()-4)
+			for _, i := range informed {
+				step := size * s.Normal()
+				x[i] += step * lengths[i]
+				r += step * step
+			}
+			r = math.Sqrt(r)
+			y := curvature(order, r)
+			most := y * r * r / 2
+			if order == 2 {
+				most = y * r * r * r / 6
+			}
+			c.like.Residuals(c.at, x, rows, d)
+			for i, v := range d {
+				if !(math.Abs(v) <= most+1e-9) {
+					t.Fatalf("%s, order %d: row %d leaves %v at %v, bound %v", name, order, i, v, r, most)
 				}
-				r = math.Sqrt(r)
-				y := c.like.Curvature(order, r)
-				most := y * r * r / 2
-				if order == 2 {
-					most = y * r * r * r / 6
-				}
-				c.like.Residuals(c.at, x, rows, d)
-				for i, v := range d {
-					if !(math.Abs(v) <= most+1e-9) {
-						t.Fatalf("%s, order %d: row %d leaves %v at %v, bound %v", c.name, order, i, v, r, most)
-					}
-					if most > 1e-9 {
-						closest = max(closest, math.Abs(v)/most)
-					}
+				if most > 1e-9 {
+					closest = max(closest, math.Abs(v)/most)
 				}
 			}
-			t.Logf("%s, order %d: at most %.2f of the bound", c.name, order, closest)
-			if least := 0.05; closest < least && !(order == 2 && c.like.Curvature(2, 0) == 0) {
-				t.Errorf("%s, order %d: the largest residual is %v of the bound: it is no bound to work with", c.name, order, closest)
-			}
+		}
+		t.Logf("%s, order %d: at most %.2f of the bound", name, order, closest)
+		if least := 0.05; closest < least && !(order == 2 && curvature(2, 0) == 0) {
+			t.Errorf("%s, order %d: the largest residual is %v of the bound: it is no bound to work with", name, order, closest)
+		}
+	}
+}
+
+// TestScaledCurvature: where a measurement's scale is far from 1, the bound for a typical step of a filter, in both coordinates the same share of
+// the scale, is far smaller in scaled units.
+func TestScaledCurvature(t *testing.T) {
+	for _, scale := range []float64{0.05, 20} {
+		m := Student{Degrees: 0.8, Location: 1, LogScale: 1, Initial: Initial{make([]float64, 2), make([]float64, 2)}}
+		l, err := m.Bind(&Scan{Width: 1, Values: []float64{1, 2, 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := l.(Scaled)
+		e.Expand([]float64{2, math.Log(scale)}, 2)
+		lengths := e.Scales()
+		if want := scale * math.Sqrt(0.8); !golden.Near(lengths[0], want, 1e-12, 0) || lengths[1] != 1 {
+			t.Errorf("scales %v, want %v and 1", lengths, want)
+		}
+		const step = 0.05
+		r, scaled := step*math.Hypot(lengths[0], 1), step*math.Sqrt2
+		if plain, own := e.Curvature(2, r)*math.Pow(r, 3), e.ScaledCurvature(2, scaled)*math.Pow(scaled, 3); !(own < plain/100) {
+			t.Errorf("scale %v: bounds of %v and, scaled, %v", scale, plain, own)
 		}
 	}
 }

@@ -99,16 +99,29 @@ func (t *studentTerms) Residuals(from, to []float64, rows []int32, d []float64) 
 	}
 }
 
-// Curvature implements Expandable. A direction (a, b) is w = k a for the location and b for the scale; then u changes along it as
-// (u − w t) e^{−b t}, and the derivatives of l are h times forms in (w, b) whose coefficients depend on u alone:
+// Curvature implements Expandable.
+func (t *studentTerms) Curvature(order int, radius float64) float64 {
+	return t.curvature(order, float64(t.series.width*rng.Exp(radius)))
+}
+
+// Scales implements Scaled: the location is measured in scales of the measurements at x⁺, since log s is so.
+func (t *studentTerms) Scales() []float64 { return []float64{1 / t.series.width, 1} }
+
+// ScaledCurvature implements Scaled.
+func (t *studentTerms) ScaledCurvature(order int, radius float64) float64 {
+	return t.curvature(order, rng.Exp(radius))
+}
+
+// curvature is the largest derivative of order + 1 along unit vectors (a, b) where the scale is such that a location's step a is k a in u. Along
+// the direction, with w = k a, u changes as (u − w t) e^{−b t}, and the derivatives of l are h times forms in (w, b) whose coefficients depend on
+// u alone:
 //
 //	second: −(G₂ u₁² + G₁ u₂),   third: −(G₃ u₁³ + 3 G₂ u₁ u₂ + G₁ u₃),
 //	u₁ = −(w + b u),   u₂ = 2 w b + b² u,   u₃ = −(3 w b² + b³ u).
 //
-// A form of this kind is largest on the unit circle of (a, b) where k is largest, at the least scale in the ball. There the search is over u,
-// so all measurements are under the bound, and over the circle.
-func (t *studentTerms) Curvature(order int, radius float64) float64 {
-	k := float64(t.series.width * rng.Exp(radius))
+// A form of this kind is largest on the unit circle of (a, b) where k is largest, at the least scale in the ball, e^{−radius} of that at x⁺. There
+// the search is over u, so that all measurements are under the bound, and over the circle.
+func (t *studentTerms) curvature(order int, k float64) float64 {
 	if !isFinite(k) {
 		return math.Inf(1)
 	}
