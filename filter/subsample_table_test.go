@@ -33,9 +33,8 @@ type decisions struct {
 	step   float64 // sd of a step; 0: 2.4/√2 of the posterior's
 }
 
-func newDecisions(t testing.TB, factor float64, evaluate string, d Decision) *decisions {
+func newDecisions(t testing.TB, m ssm.Clutter, d Decision) *decisions {
 	t.Helper()
-	m := crowd(factor, evaluate)
 	scene := ssm.Scene{Model: m, Seed: 7}
 	truth, scan, err := scene.Next()
 	if err != nil {
@@ -118,10 +117,10 @@ func TestRowsTable(t *testing.T) {
 		name := fmt.Sprintf("order %d, rows: %s, step %v", c.order, c.rows, c.step)
 		var logM, logMean, logMedian []float64
 		for _, f := range []float64{1, 4, 11.8, 35.3, 117.6} {
-			d := newDecisions(t, f, "near", Subsample{c.order, c.rows, 0.1, 2, 1.2, 1})
+			d := newDecisions(t, crowd(f, "near"), Subsample{c.order, c.rows, 0.1, 2, 1.2, 1})
 			d.step = c.step
 			s := d.decider.(*subsampling)
-			check, err := bind(crowd(f, "near"), sceneScan(t, f), nil)
+			check, err := bind(crowd(f, "near"), sceneScan(t, crowd(f, "near")), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +179,7 @@ func TestTimesTable(t *testing.T) {
 			decide         Decision
 		}{{"order 2", "near", Subsample{2, NearRows, 0.1, 2, 1.2, 0.01}}, {"order 1", "near", Subsample{1, NearRows, 0.1, 2, 1.2, 0.01}},
 			{"decide: all, evaluate: near", "near", AllRows{}}, {"evaluate: all", "all", AllRows{}}} {
-			d := newDecisions(t, f, w.evaluate, w.decide)
+			d := newDecisions(t, crowd(f, w.evaluate), w.decide)
 			best, summed, n := math.Inf(1), 0, 1000
 			if w.evaluate == "all" {
 				n = max(20, int(1000/max(1, f)))
@@ -206,8 +205,8 @@ func TestTimesTable(t *testing.T) {
 }
 
 // sceneScan is the scan of newDecisions.
-func sceneScan(t testing.TB, factor float64) *ssm.Scan {
-	scene := ssm.Scene{Model: crowd(factor, "near"), Seed: 7}
+func sceneScan(t testing.TB, m ssm.Clutter) *ssm.Scan {
+	scene := ssm.Scene{Model: m, Seed: 7}
 	_, scan, err := scene.Next()
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +231,7 @@ func slope(x, y []float64) float64 {
 func BenchmarkSubsample(b *testing.B) {
 	for _, f := range []float64{4, 11.8, 117.6} {
 		b.Run(fmt.Sprintf("%.0f", 8500*f), func(b *testing.B) {
-			d := newDecisions(b, f, "near", Subsample{2, NearRows, 0.1, 2, 1.2, 0.01})
+			d := newDecisions(b, crowd(f, "near"), Subsample{2, NearRows, 0.1, 2, 1.2, 0.01})
 			b.ReportAllocs()
 			for b.Loop() {
 				block, logU := d.propose()
