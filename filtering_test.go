@@ -371,7 +371,8 @@ func TestFilterProgress(t *testing.T) {
 	}
 }
 
-// TestFilterPresetsMix: the chains of the presets' filters mix, so that nothing is said of them.
+// TestFilterPresetsMix: the chains of the presets' filters mix, so that nothing is said of them. Guided draws are accepted, samples are worth most of
+// their number, and no run warns.
 func TestFilterPresetsMix(t *testing.T) {
 	for _, name := range []string{"gaussian-m500", "range-bearing", "clutter3", "clutter3-crossing"} {
 		s, err := PresetFiltering(name, "scans.simulate=4")
@@ -388,6 +389,11 @@ func TestFilterPresetsMix(t *testing.T) {
 		}
 		if r.Metrics.RHat == nil || r.Metrics.Apart > 0 {
 			t.Errorf("%s: R-hat %v, above 3 in %d scans", name, r.Metrics.RHat, r.Metrics.Apart)
+		}
+		if least, ok := map[string]float64{"clutter3": 0.9, "clutter3-crossing": 0.8}[name]; ok {
+			if m := r.Metrics; !(float64(m.Joint.Mean) >= least) || !(float64(m.ESS.Min) >= 0.7*4000) || finding.Warnings(r.Findings) > 0 || !finding.Has(r.Findings, finding.NearlyNormal{}) {
+				t.Errorf("%s: accepted %+v, ESS %+v, %q", name, m.Joint, m.ESS, r.Notes())
+			}
 		}
 		for _, line := range lines {
 			for _, e := range (&filtering.Step{Line: line}).All() {
