@@ -15,6 +15,7 @@ import (
 
 	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/filtering"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/ssm"
