@@ -85,10 +85,14 @@ func TestEveryStreamOfAFilterIsItsOwn(t *testing.T) {
 		way.Particles, way.Burn = 60, 20
 		methods[name] = way
 	}
+	methods["guided"] = SMCMC{Particles: 60, Repeat: 4, Burn: 20, Joint: Guided{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}}
 	for name, m := range methods {
-		seen := map[rng.Key]bool{}
+		seen, model := map[rng.Key]bool{}, ssm.Model(two{example1})
+		if name == "guided" {
+			model = rough{two{example1}, []float64{0.9, -0.5}, []float64{3, 2, 2, 3}}
+		}
 		for node := range 2 {
-			f, err := m.On(Job{Model: two{example1}, Seed: 31, Node: node})
+			f, err := m.On(Job{Model: model, Seed: 31, Node: node})
 			if err != nil {
 				t.Fatal(err)
 			}
