@@ -342,7 +342,11 @@ func (f *smcmc) info(chains []*chain) Info {
 	}
 	info.compare(list, f.Particles/f.Repeat)
 	if f.Evidence() {
-		info.weigh(chains)
+		var list []evidence
+		for _, c := range chains {
+			list = append(list, c.evidence)
+		}
+		info.weigh(list)
 	}
 	return info
 }
