@@ -185,6 +185,26 @@ func TestCheck3(t *testing.T) {
 	}
 }
 
+// Check 3 in whole runs: where no decision differs, a run on targets in clutter has the bits of decide: all, with joint draws that go to the sum,
+// and x⁺ found by the chain itself. That a decision differs is possible, and does not happen here.
+func TestCheck3Runs(t *testing.T) {
+	for seed := range uint64(2) {
+		m := crowd(2, "near")
+		scans := []*ssm.Scan{sceneScan(t, m)}
+		way := SMCMC{Particles: 100, Burn: 100, Repeat: 1, Joint: PriorJoint{}, Index: UniformIndex{}, Refine: Walk{SD: 0.02}}
+		want := bytesOf(t, way, Job{Model: m, Seed: seed}, scans, nil)
+		way.Decide = usual()
+		got := bytesOf(t, way, Job{Model: m, Seed: seed}, scans, func(info Info) {
+			if !(info.BySum.Refine < 0.5 && info.Residuals > 100) {
+				t.Errorf("%v by the sum, %d rows", info.BySum.Refine, info.Residuals)
+			}
+		})
+		if !bytes.Equal(got, want) {
+			t.Errorf("seed %d: the states differ from those of decide: all", seed)
+		}
+	}
+}
+
 // Check 1 with decide: subsample: against the Kalman filter on Example 1, as TestCheck1AgainstKalman, with the defaults and with the paper's proxy.
 func TestSubsamplingAgainstKalman(t *testing.T) {
 	testkit.Statistics(t)
