@@ -21,47 +21,27 @@ func (l *clutterLikelihood) Residuals(from, to []float64, rows []int32, d []floa
 	}
 	for r := range s.steps {
 		f, t, a := s.from[r], s.to[r], s.at[r]
-		v := farStep{from: point{(f.x - a.x) / sd, (f.y - a.y) / sd}, to: point{(t.x - a.x) / sd, (t.y - a.y) / sd},
+		v := targetStep{from: point{(f.x - a.x) / sd, (f.y - a.y) / sd}, to: point{(t.x - a.x) / sd, (t.y - a.y) / sd},
 			step: point{(t.x - f.x) / sd, (t.y - f.y) / sd}, moved: f != t}
 		v.half = 0.5 * (float64(v.step.x*v.step.x) + float64(v.step.y*v.step.y))
 		v.square = float64(v.step.x*(v.from.x+v.to.x)) + float64(v.step.y*(v.from.y+v.to.y))
 		s.steps[r] = v
 	}
+	per := 1 / sd
 	for j, row := range rows {
 		i := int(row)
 		if i >= l.points {
 			i -= l.points
 			z := l.bare[i]
 			shares := s.shares[s.base[len(s.base)-1]+i*l.targets:][:l.targets]
-			d[j] = l.bareStep(z) - s.proxy(z, l.every, shares, sd)
+			d[j] = l.bareStep(z) - s.proxy(z, l.every, shares, per)
 			continue
 		}
 		z, c := l.sorted[i], i/perChunk
 		targets := s.target[s.start[c]:s.start[c+1]]
 		shares := s.shares[s.base[c]+i%perChunk*len(targets):][:len(targets)]
-		d[j] = l.step(z, targets) - s.proxy(z, targets, shares, sd)
+		d[j] = l.step(z, targets) - s.proxy(z, targets, shares, per)
 	}
-}
-
-// proxy is proxy(to) − proxy(from) of a return. With p_r = a_r·δ_r its quadratic part is (Σ ρ_r (p_r² − |δ_r|²) − (Σ ρ_r p_r)²)/2.
-func (s *clutterSeries) proxy(z point, targets []int32, shares []float64, sd float64) float64 {
-	var linear, quadratic, both float64 // Σ ρ (p_to − p_from), and Σ ρ (p_to + p_from)
-	for k, r := range targets {
-		share, v := shares[k], &s.steps[r]
-		if share == 0 {
-			continue
-		}
-		at := s.at[r]
-		ax, ay := (z.x-at.x)/sd, (z.y-at.y)/sd
-		step := float64(ax*v.step.x) + float64(ay*v.step.y)
-		linear += float64(share * step)
-		if s.order == 2 {
-			p := float64(ax*(v.from.x+v.to.x)) + float64(ay*(v.from.y+v.to.y))
-			both += float64(share * p)
-			quadratic += float64(share * (float64(step*p) - v.square))
-		}
-	}
-	return linear + float64(0.5*(quadratic-float64(linear*both)))
 }
 
 const nothing = 40 // e^−40 of the density of clutter does not change a float64
@@ -69,16 +49,20 @@ const nothing = 40 // e^−40 of the density of clutter does not change a float6
 // step is l(to) − l(from) of a return in the cells. Targets are those within reach of its chunk at x⁺; of the others only one whose old or new
 // place is within reach of the return counts, as at x⁺.
 func (l *clutterLikelihood) step(z point, targets []int32) float64 {
-	s, sd := l.series, l.model.Returns.SD
+	s, per := l.series, 1/l.model.Returns.SD
 	before, after, change := 1.0, 1.0, 0.0
 	for r := range s.steps {
 		f, t, v := s.from[r], s.to[r], &s.steps[r]
-		fx, fy := (z.x-f.x)/sd, (z.y-f.y)/sd
+		fx, fy := (z.x-f.x)*per, (z.y-f.y)*per
 		old := float64(0.5 * (float64(fx*fx) + float64(fy*fy)))
-		next := old
+		next, h := old, 0.0
 		if v.moved {
-			tx, ty := (z.x-t.x)/sd, (z.y-t.y)/sd
-			next = 0.5 * (float64(tx*tx) + float64(ty*ty))
+			if h = float64(fx*v.step.x) + float64(fy*v.step.y) - v.half; math.Abs(h) < 1 {
+				next = old - h
+			} else {
+				tx, ty := (z.x-t.x)*per, (z.y-t.y)*per
+				next = 0.5 * (float64(tx*tx) + float64(ty*ty))
+			}
 		}
 		far := l.ratio + float64(25*math.Ln2)
 		if len(targets) > 0 && int(targets[0]) == r {
@@ -93,7 +77,7 @@ func (l *clutterLikelihood) step(z point, targets []int32) float64 {
 			after += w
 			continue
 		}
-		if h := float64(fx*v.step.x) + float64(fy*v.step.y) - v.half; math.Abs(h) < 1 {
+		if math.Abs(h) < 1 {
 			grown := float64(w * rng.Expm1(h))
 			after += w + grown
 			change += grown
@@ -112,9 +96,9 @@ func (l *clutterLikelihood) step(z point, targets []int32) float64 {
 // bareStep is l(to) − l(from) of a return that is not in the cells.
 func (l *clutterLikelihood) bareStep(z point) float64 {
 	s, sd := l.series, l.model.Returns.SD
-	l.logShares(z, s.from, s.value)
+	l.logShares(z, s.from, s.bare)
 	q := 0.0
-	for r, share := range s.value {
+	for r, share := range s.bare {
 		f, v := s.from[r], &s.steps[r]
 		if !v.moved {
 			continue

@@ -39,6 +39,16 @@ type Informed interface {
 	Informed() []int // the coordinates that it depends on, rising
 }
 
+// Scaled is an Expandable whose coordinates have units of different size, so that a ball in units of its own has a far smaller bound than one in
+// the state's.
+type Scaled interface {
+	Expandable
+	// Scales returns a length above 0 for each coordinate, at the x⁺ of the last Expand.
+	Scales() []float64
+	// ScaledCurvature is Curvature where each coordinate is divided by its length: radius, |x − x⁺| and unit vectors.
+	ScaledCurvature(order int, radius float64) float64
+}
+
 // Localised is an Expandable whose measurements depend on nearby targets alone.
 type Localised interface {
 	Expandable

@@ -245,39 +245,72 @@ func proxyAt(e Expansion, at, x []float64) float64 {
 func TestCurvature(t *testing.T) {
 	s := rng.Key{Seed: 43, Purpose: rng.Synthetic}.Stream()
 	for _, c := range expansionCases(t) {
-		informed := c.like.(Informed).Informed()
-		for order := 1; order <= 2; order++ {
-			e, _ := c.like.Expand(c.at, order)
-			rows := all(c.like)[:e.Bounded]
-			d, closest := make([]float64, len(rows)), 0.0
-			for range 400 {
-				x := slices.Clone(c.at)
-				r, size := 0.0, math.Exp(6*s.Float64()-4)
-				for _, i := range informed {
-					step := size * s.Normal()
-					x[i] += step
-					r += step * step
+		checkCurvature(t, s, c.name, c, slices.Repeat([]float64{1}, len(c.at)), c.like.Curvature)
+		if l, ok := c.like.(Scaled); ok {
+			l.Expand(c.at, 1)
+			checkCurvature(t, s, c.name+", scaled", c, l.Scales(), l.ScaledCurvature)
+		}
+	}
+}
+
+// checkCurvature compares with a bound for distances in such lengths.
+func checkCurvature(t *testing.T, s *Stream, name string, c expansionCase, lengths []float64, curvature func(order int, radius float64) float64) {
+	t.Helper()
+	informed := c.like.(Informed).Informed()
+	for order := 1; order <= 2; order++ {
+		e, _ := c.like.Expand(c.at, order)
+		rows := all(c.like)[:e.Bounded]
+		d, closest := make([]float64, len(rows)), 0.0
+		for range 400 {
+			x := slices.Clone(c.at)
+			r, size := 0.0, math.Exp(6*s.Float64()-4)
+			for _, i := range informed {
+				step := size * s.Normal()
+				x[i] += step * lengths[i]
+				r += step * step
+			}
+			r = math.Sqrt(r)
+			y := curvature(order, r)
+			most := y * r * r / 2
+			if order == 2 {
+				most = y * r * r * r / 6
+			}
+			c.like.Residuals(c.at, x, rows, d)
+			for i, v := range d {
+				if !(math.Abs(v) <= most+1e-9) {
+					t.Fatalf("%s, order %d: row %d leaves %v at %v, bound %v", name, order, i, v, r, most)
 				}
-				r = math.Sqrt(r)
-				y := c.like.Curvature(order, r)
-				most := y * r * r / 2
-				if order == 2 {
-					most = y * r * r * r / 6
-				}
-				c.like.Residuals(c.at, x, rows, d)
-				for i, v := range d {
-					if !(math.Abs(v) <= most+1e-9) {
-						t.Fatalf("%s, order %d: row %d leaves %v at %v, bound %v", c.name, order, i, v, r, most)
-					}
-					if most > 1e-9 {
-						closest = max(closest, math.Abs(v)/most)
-					}
+				if most > 1e-9 {
+					closest = max(closest, math.Abs(v)/most)
 				}
 			}
-			t.Logf("%s, order %d: at most %.2f of the bound", c.name, order, closest)
-			if least := 0.05; closest < least && !(order == 2 && c.like.Curvature(2, 0) == 0) {
-				t.Errorf("%s, order %d: the largest residual is %v of the bound: it is no bound to work with", c.name, order, closest)
-			}
+		}
+		t.Logf("%s, order %d: at most %.2f of the bound", name, order, closest)
+		if least := 0.05; closest < least && !(order == 2 && curvature(2, 0) == 0) {
+			t.Errorf("%s, order %d: the largest residual is %v of the bound: it is no bound to work with", name, order, closest)
+		}
+	}
+}
+
+// TestScaledCurvature: where a measurement's scale is far from 1, the bound for a typical step of a filter, in both coordinates the same share of
+// the scale, is far smaller in scaled units.
+func TestScaledCurvature(t *testing.T) {
+	for _, scale := range []float64{0.05, 20} {
+		m := Student{Degrees: 0.8, Location: 1, LogScale: 1, Initial: Initial{make([]float64, 2), make([]float64, 2)}}
+		l, err := m.Bind(&Scan{Width: 1, Values: []float64{1, 2, 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := l.(Scaled)
+		e.Expand([]float64{2, math.Log(scale)}, 2)
+		lengths := e.Scales()
+		if want := scale * math.Sqrt(0.8); !golden.Near(lengths[0], want, 1e-12, 0) || lengths[1] != 1 {
+			t.Errorf("scales %v, want %v and 1", lengths, want)
+		}
+		const step = 0.05
+		r, scaled := step*math.Hypot(lengths[0], 1), step*math.Sqrt2
+		if plain, own := e.Curvature(2, r)*math.Pow(r, 3), e.ScaledCurvature(2, scaled)*math.Pow(scaled, 3); !(own < plain/100) {
+			t.Errorf("scale %v: bounds of %v and, scaled, %v", scale, plain, own)
 		}
 	}
 }
@@ -388,6 +421,112 @@ func checkTaylor(t *testing.T, name string, l Expandable, at, from, to []float64
 	for i, v := range want {
 		if !golden.Near(have[i], v, 1e-7, 1e-7) {
 			t.Errorf("%s: residual %d is %v, want %v", name, i, have[i], v)
+		}
+	}
+}
+
+// TestSmallSteps: the residual of a step far below the rounding errors of the terms is its derivative times the step, so that chains near x⁺ lose
+// no digits. Subtracted terms would leave an error of 1e-3 here.
+func TestSmallSteps(t *testing.T) {
+	const h = 1e-5
+	s := rng.Key{Seed: 47, Purpose: rng.Synthetic}.Stream()
+	for _, c := range expansionCases(t) {
+		rows := all(c.like)
+		d, up, down := make([]float64, len(rows)), make([]float64, len(rows)), make([]float64, len(rows))
+		for order := 1; order <= 2; order++ {
+			c.like.Expand(c.at, order)
+			for range 5 {
+				from, to, wide, back := slices.Clone(c.at), slices.Clone(c.at), slices.Clone(c.at), slices.Clone(c.at)
+				size := 0.0
+				for i := range from {
+					from[i] += 0.5 * c.scale[i] * s.Normal()
+					to[i] = from[i] + 1e-12*s.Normal()
+					size = max(size, math.Abs(to[i]-from[i]))
+				}
+				for i := range from {
+					wide[i], back[i] = from[i]+(to[i]-from[i])/size*h, from[i]-(to[i]-from[i])/size*h
+				}
+				c.like.Residuals(from, to, rows, d)
+				c.like.Residuals(from, wide, rows, up)
+				c.like.Residuals(from, back, rows, down)
+				for i, v := range d {
+					if want := (up[i] - down[i]) / (2 * h); !golden.Near(v/size, want, 1e-6, 1e-5) {
+						t.Fatalf("%s, order %d: row %d leaves %v a unit of the step, want %v", c.name, order, i, v/size, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestResidualsAllocateNothing: they are called with a few rows, very often.
+func TestResidualsAllocateNothing(t *testing.T) {
+	for _, c := range expansionCases(t) {
+		c.like.Expand(c.at, 2)
+		to, rows := shifted(c.at, 0, 0.1), all(c.like)
+		d := make([]float64, len(rows))
+		if n := testing.AllocsPerRun(10, func() { c.like.Residuals(c.at, to, rows, d) }); n != 0 {
+			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}
+
+// TestRangeBearingBounds: there is no bound where the ball holds a sensor that measured, or a position opposite to a bearing; a sensor that measured
+// nothing does not matter; and there is no series at a sensor.
+func TestRangeBearingBounds(t *testing.T) {
+	m := RangeBearing{Acceleration: 1, Sensors: [][2]float64{{0, 0}, {100, 0}}, SDRange: 1, SDBearing: 0.1, Initial: Initial{make([]float64, 4), make([]float64, 4)}}
+	for _, c := range []struct {
+		values []float64
+		at     [4]float64
+		radius float64
+		finite bool
+	}{
+		{[]float64{0, 10, 0.1}, [4]float64{10, 0, 0, 0}, 9.9, true},
+		{[]float64{0, 10, 0.1}, [4]float64{10, 0, 0, 0}, 10, false},
+		{[]float64{0, 10, 0.1}, [4]float64{99, 0, 0, 0}, 5, true},
+		{[]float64{0, 10, 0.1, 1, 3, 0}, [4]float64{99, 0, 0, 0}, 5, false},
+		{[]float64{0, 10, 3}, [4]float64{10, 0, 0, 0}, 1, true},
+		{[]float64{0, 10, 3}, [4]float64{10, 0, 0, 0}, 2, false},
+	} {
+		l, err := m.Bind(&Scan{Width: 3, Values: c.values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := l.(Expandable)
+		if _, ok := e.Expand(c.at[:], 1); !ok {
+			t.Errorf("%+v: no series", c)
+		}
+		for order := 1; order <= 2; order++ {
+			if y := e.Curvature(order, c.radius); math.IsInf(y, 1) == c.finite || !(y > 0) {
+				t.Errorf("%+v, order %d: a bound of %v", c, order, y)
+			}
+		}
+		if _, ok := e.Expand(make([]float64, 4), 1); ok {
+			t.Errorf("%+v: a series at the sensor", c)
+		}
+	}
+}
+
+// TestRangeBearingTurns: residuals follow the bearing's density where it is wrapped, also to a position from which the difference jumps by a turn.
+func TestRangeBearingTurns(t *testing.T) {
+	m := RangeBearing{Acceleration: 1, Sensors: [][2]float64{{0, 0}}, SDRange: 1, SDBearing: 0.3, Initial: Initial{make([]float64, 4), make([]float64, 4)}}
+	l, err := m.Bind(&Scan{Width: 3, Values: []float64{0, 10, 3.1, 0, 9, -3.1, 0, 9.5, 0.05, 0, 10.5, 1.6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range [][]float64{{10, 0, 0, 0}, {-10, 0.1, 0, 0}, {0.1, -10, 0, 0}} {
+		e, _ := l.(Expandable).Expand(at, 2)
+		d := make([]float64, 4)
+		for _, move := range [][2]float64{{0, 1}, {0, -1}, {0.3, 0.2}, {0, 0.3}, {0, -0.3}} {
+			to := []float64{at[0] + move[0], at[1] + move[1], 0, 0}
+			l.(Expandable).Residuals(at, to, all(l), d)
+			sum := proxyAt(e, at, to)
+			for _, v := range d {
+				sum += v
+			}
+			if want := l.LogLik(to, nil) - l.LogLik(at, nil); !golden.Near(sum, want, 1e-10, 1e-9) {
+				t.Errorf("from %v by %v: %v, want %v", at, move, sum, want)
+			}
 		}
 	}
 }

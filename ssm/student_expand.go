@@ -7,36 +7,36 @@ import (
 )
 
 // studentSeries is the Taylor series of the terms of Student about x⁺ = [μ, log s]. With k = 1/(s √ν), u = (z − μ) k and h = (ν+1)/2 a term is
-// l = constant − log s − h log(1 + u²), and with G = log(1 + u²) as a function of u
+// l = constant − log s − h log(1 + u²). With the first two derivatives G₁ and G₂ of log(1 + u²) by u
 //
-//	∂l/∂μ = h k G',   ∂l/∂log s = h u G' − 1,
-//	∂²l/∂μ² = −h k² G'',   ∂²l/∂μ ∂log s = −h k (G' + u G''),   ∂²l/∂log s² = −h (u G' + u² G'').
+//	∂l/∂μ = h k G₁,   ∂l/∂log s = h u G₁ − 1,
+//	∂²l/∂μ² = −h k² G₂,   ∂²l/∂μ ∂log s = −h k (G₁ + u G₂),   ∂²l/∂log s² = −h (u G₁ + u² G₂).
 type studentSeries struct {
 	order        int
 	mean, logS   float64 // x⁺
 	width, scale float64 // k at x⁺; h
 }
 
-// logOneAnd returns the first three derivatives of log(1 + u²), times 1, u and u² where they appear so: u G', u² G”, u³ G”' are finite for
-// any u.
+// logOneAnd returns the first three derivatives of log(1 + u²), G₁, G₂ and G₃.
 func logOneAnd(u float64) (g1, g2, g3 float64) {
 	q := 1 / (1 + float64(u*u))
 	g1 = 2 * u * q
-	g2 = 2 * q * (2*q - 1)
-	g3 = 4 * u * q * q * (1 - 4*q)
-	return g1, g2, g3
+	g2 = float64(2 * q * (float64(2*q) - 1))
+	g3 = 4 * u * q * q * (1 - float64(4*q))
+	return float64(g1), g2, float64(g3)
 }
 
 // derivatives returns the gradient and the Hessian of a term at x⁺: [∂μ, ∂log s] and [∂μ², ∂μ∂log s, ∂log s²].
 func (s *studentSeries) derivatives(z float64) (g [2]float64, h [3]float64) {
-	u := (z - s.mean) * s.width
+	u := float64((z - s.mean) * s.width)
 	if math.Abs(u) > 1e100 { // the limit
-		return [2]float64{float64(s.scale*s.width) * 2 / u, 2*s.scale - 1}, h
+		return [2]float64{float64(s.scale*s.width) * 2 / u, float64(2*s.scale) - 1}, h
 	}
 	g1, g2, _ := logOneAnd(u)
-	ug1, u2g2 := float64(u*g1), float64(u*u*g2)
+	ug1, ug2 := float64(u*g1), float64(u*g2)
+	u2g2 := float64(u * ug2)
 	g = [2]float64{float64(s.scale * s.width * g1), float64(s.scale*ug1) - 1}
-	h = [3]float64{float64(-s.scale * s.width * s.width * g2), float64(-s.scale * s.width * (g1 + float64(u*g2))), float64(-s.scale * (ug1 + u2g2))}
+	h = [3]float64{float64(-s.scale * s.width * s.width * g2), float64(-s.scale * s.width * (g1 + ug2)), float64(-s.scale * (ug1 + u2g2))}
 	return g, h
 }
 
@@ -81,11 +81,11 @@ func (t *studentTerms) Residuals(from, to []float64, rows []int32, d []float64) 
 	b := [2]float64{f[0] + (to[0] - s.mean), f[1] + (to[1] - s.logS)}
 	for j, i := range rows {
 		z := t.z[i]
-		u := (z - from[0]) * width
+		u := float64((z - from[0]) * width)
 		v := float64((z-to[0])*width*wider) - float64(meanStep*width)
 		var q float64
 		if math.Abs(u) < 1 {
-			q = v * (2*u + v) / (1 + float64(u*u))
+			q = v * (float64(2*u) + v) / (1 + float64(u*u))
 		} else {
 			q = v / u * (2 + v/u) / (1 + 1/u/u)
 		}
@@ -99,16 +99,29 @@ func (t *studentTerms) Residuals(from, to []float64, rows []int32, d []float64) 
 	}
 }
 
-// Curvature implements Expandable. A direction (a, b) is w = k a for the location and b for the scale; then u changes along it as
-// (u − w t) e^{−b t}, and the derivatives of l are h times forms in (w, b) whose coefficients depend on u alone:
+// Curvature implements Expandable.
+func (t *studentTerms) Curvature(order int, radius float64) float64 {
+	return t.curvature(order, float64(t.series.width*rng.Exp(radius)))
+}
+
+// Scales implements Scaled: the location is measured in scales of the measurements at x⁺, since log s is so.
+func (t *studentTerms) Scales() []float64 { return []float64{1 / t.series.width, 1} }
+
+// ScaledCurvature implements Scaled.
+func (t *studentTerms) ScaledCurvature(order int, radius float64) float64 {
+	return t.curvature(order, rng.Exp(radius))
+}
+
+// curvature is the largest derivative of order + 1 along unit vectors (a, b) where the scale is such that a location's step a is k a in u. Along
+// the direction, with w = k a, u changes as (u − w t) e^{−b t}, and the derivatives of l are h times forms in (w, b) whose coefficients depend on
+// u alone:
 //
-//	second: −(G'' u₁² + G' u₂),   third: −(G''' u₁³ + 3 G'' u₁ u₂ + G' u₃),
+//	second: −(G₂ u₁² + G₁ u₂),   third: −(G₃ u₁³ + 3 G₂ u₁ u₂ + G₁ u₃),
 //	u₁ = −(w + b u),   u₂ = 2 w b + b² u,   u₃ = −(3 w b² + b³ u).
 //
-// A form of this kind is largest on the unit circle of (a, b) where k is largest, at the least scale in the ball. There the search is over u,
-// so all measurements are under the bound, and over the circle.
-func (t *studentTerms) Curvature(order int, radius float64) float64 {
-	k := float64(t.series.width * rng.Exp(radius))
+// A form of this kind is largest on the unit circle of (a, b) where k is largest, at the least scale in the ball, e^{−radius} of that at x⁺. There
+// the search is over u, so that all measurements are under the bound, and over the circle.
+func (t *studentTerms) curvature(order int, k float64) float64 {
 	if !isFinite(k) {
 		return math.Inf(1)
 	}
