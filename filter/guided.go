@@ -62,7 +62,7 @@ func (Guided) joint(c *chain) {
 		}
 		block := t.blocks[k].Block
 		rest += c.sample(s, t.tilt, k, c.other, block)
-		if rest += c.gain() - (t.quadratic.at(c.y) - t.quadratic.at(c.x)); begins {
+		if rest += c.gain() - t.gain(c.x, c.y, block); begins {
 			rest = math.Inf(1)
 		}
 		if ok, _ := c.decide(s, block, rest, &c.joint); ok {

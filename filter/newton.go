@@ -12,7 +12,8 @@ import (
 //
 //	w ← w + (I + Bᵀ Λ B)⁻¹ (Bᵀ g − w).
 //
-// Eigenvalues of Λ below 0 count as 0. A pass that grows worse is taken back, and half the step is tried.
+// Eigenvalues of Λ below 0 count as their absolute values (Dauphin et al. 2014): a step from where the curvature is that of a valley goes up, and as
+// far as the curvature says. With 0 in their place it goes as far as the prediction is wide, and with many targets one of them ruins every step. A pass that grows worse is taken back, and half the step is tried.
 type newton struct {
 	like   ssm.Expandable
 	mean   []float64 // m
@@ -109,7 +110,7 @@ func (n *newton) climb(from []float64, most int) (best spot, ok bool) {
 func (n *newton) step(s spot) (step []float64, gain float64) {
 	d, r := len(s.at), n.prior.Rank()
 	gradient, precision := s.slope(n.factor)
-	clipped(precision, d)
+	absolute(precision, d)
 	step = make([]float64, d)
 	l, ok := tightened(n.root, precision, d, r)
 	if !ok {

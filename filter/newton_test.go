@@ -192,3 +192,39 @@ func (nowhere) Residuals(_, _ []float64, _ []int32, _ []float64) {}
 func (nowhere) Expand(x []float64, order int) (ssm.Expansion, bool) {
 	return ssm.Expansion{Gradient: []float64{0}, Hessian: []float64{0}}, false
 }
+
+// From the mean of the prediction, where many targets are more than a standard deviation of a return from their own and the log-likelihood is
+// convex, a search ends at a mode: the curvature there is that of one, and another step would gain nothing. With 30 targets a step that goes too far for one
+// of them is taken back for all.
+func TestNewtonLeavesValleys(t *testing.T) {
+	m := ssm.Clutter{Interval: 1, Acceleration: 0.5, Returns: ssm.Returns{Rate: 50, SD: 1}, Background: ssm.Background{Rate: 400, Region: [4]float64{-200, 200, -200, 200}}}
+	for i := range 30 {
+		m.Initial = append(m.Initial, ssm.Initial{Mean: []float64{float64(i%6)*50 - 150, float64(i/6)*50 - 150, 1, 1}, SD: []float64{1, 1, .5, .5}})
+	}
+	for seed := range uint64(3) {
+		scene := ssm.Scene{Model: m, Seed: seed}
+		_, scan, err := scene.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, cov := m.StartMoments()
+		mean, cov, _, err = predict(m, &State{Dim: m.Dim(), Mean: mean, Cov: cov}, &scan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		like, err := bound(m, &scan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, ok := newNewton(like.(ssm.Expandable), mean, cov, nil)
+		if !ok {
+			t.Fatal("no search")
+		}
+		best, ok := n.climb(mean, mostPasses)
+		_, precision := best.slope(nil)
+		_, gain := n.step(best)
+		if repaired := clipped(precision, m.Dim()); !ok || repaired || !(gain <= enoughGain) {
+			t.Errorf("seed %d: after %d passes another step would gain %.3g nats; a curvature of a valley: %v", seed, n.passes, gain, repaired)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"math"
+
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -28,6 +30,19 @@ func (q *quadratic) at(x []float64) float64 {
 			row += float64(q.precision[i*d+j] * (v - q.origin[j]))
 		}
 		sum += float64((x[i] - q.origin[i]) * (u - float64(0.5*row)))
+	}
+	return sum
+}
+
+// gain is q(y) − q(x) of states that differ in a block alone.
+func (q *quadratic) gain(x, y []float64, b ssm.Block) float64 {
+	d, sum := len(x), 0.0
+	for i := b.From; i < b.To; i++ {
+		slope := q.gradient[i]
+		for j, v := range q.precision[i*d : (i+1)*d] {
+			slope -= float64(0.5 * v * ((x[j] - q.origin[j]) + (y[j] - q.origin[j])))
+		}
+		sum += float64((y[i] - x[i]) * slope)
 	}
 	return sum
 }
@@ -158,15 +173,26 @@ func (t *tilt) sample(s *ssm.Stream, g int, y []float64) {
 // clipped makes the d×d matrix Λ positive semidefinite: eigenvalues below 0 become 0, so that directions without information have none. It
 // reports whether there were any.
 func clipped(m []float64, d int) (repaired bool) {
+	return raised(m, d, func(v float64) float64 { return max(0, v) })
+}
+
+// absolute replaces the eigenvalues of a d×d matrix by their absolute values.
+func absolute(m []float64, d int) { raised(m, d, math.Abs) }
+
+// raised replaces each eigenvalue of a d×d matrix, if one of them is below 0. It reports whether one is.
+func raised(m []float64, d int, to func(v float64) float64) bool {
 	values, u := dense.Eigen(m, d)
 	if values[0] >= 0 {
 		return false
+	}
+	for i, v := range values {
+		values[i] = to(v)
 	}
 	for i := range d {
 		for j := range i + 1 {
 			sum := 0.0
 			for k, v := range values {
-				sum += float64(float64(u[i*d+k]*max(0, v)) * u[j*d+k])
+				sum += float64(float64(u[i*d+k]*v) * u[j*d+k])
 			}
 			m[i*d+j], m[j*d+i] = sum, sum
 		}
