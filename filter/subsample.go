@@ -66,5 +66,5 @@ func (Subsample) Examples() []string { return []string{"{order: 1, rows: all, gi
 func (m Subsample) order() int { return m.Order }
 
 func (m Subsample) begin(c *chain) decider {
-	return &subsampling{Subsample: m, c: c, rule: bernstein{delta: m.Delta, power: m.Power, growth: m.Growth}, synced: true}
+	return &subsampling{Subsample: m, c: c, rule: bernstein{delta: m.Delta, power: m.Power, growth: m.Growth}}
 }

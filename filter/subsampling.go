@@ -13,8 +13,9 @@ type subsampling struct {
 	Subsample
 	c      *chain
 	rule   bernstein
-	synced bool // the likelihood's state is the chain's
-	summed bool // the last decision was made by the sum
+	behind ssm.Block // coordinates in which the chain has left the likelihood's state
+	block  ssm.Block // of the last decision
+	summed bool      // it was made by the sum
 
 	// What x⁺ decides.
 	like        ssm.Expandable
@@ -80,8 +81,22 @@ func (s *subsampling) expanded(c *chain) {
 }
 
 func (s *subsampling) keep(c *chain) {
-	if s.synced = s.summed; s.summed {
+	if s.summed {
 		c.like.Keep()
+		return
+	}
+	if s.behind == (ssm.Block{}) {
+		s.behind = s.block
+	}
+	s.behind = ssm.Block{From: min(s.behind.From, s.block.From), To: max(s.behind.To, s.block.To)}
+}
+
+// catchUp makes the chain's state that of the likelihood.
+func (s *subsampling) catchUp() {
+	if s.behind != (ssm.Block{}) {
+		s.c.like.Try(s.c.x, s.behind)
+		s.c.like.Keep()
+		s.behind = ssm.Block{}
 	}
 }
 
@@ -89,14 +104,11 @@ func (s *subsampling) decide(c *chain, b ssm.Block, logU, rest float64) (bool, f
 	logR, seen, decided := s.sample(b, logU, rest)
 	c.residuals += int64(seen)
 	if c.looked = (rate{sampled: 1, of: int64(s.like.Len()), rows: int64(seen)}); !decided {
-		if !s.synced {
-			c.like.Set(c.x)
-			s.synced = true
-		}
+		s.catchUp()
 		logR = c.try(b) + rest
 		c.looked.rows, c.looked.summed = c.looked.of, 1
 	}
-	s.summed = !decided
+	s.block, s.summed = b, !decided
 	return logU < logR, logR // NaN is refused
 }
 
