@@ -27,6 +27,8 @@ import (
 //	Index    a new index for the same state (index.go, index_exact.go)
 //	Refine   new coordinates, block by block, for the same index (refine.go, walk.go)
 //
+// Decide says how they look at the measurements: at all of them (decide.go), or at as many as it takes (subsample.go).
+//
 // The chain starts at a draw of the prediction. After a burn-in the states of its steps are particles of scan k.
 // There are no weights that could collapse. In their place the chain may mix badly: ESS, R-hat and the number of distinct
 // ancestors in Info tell.

@@ -16,7 +16,7 @@ import (
 // (bernstein.go) knows on which side of ψ their mean is, anew for each decision. It is wrong with a probability of at most delta.
 //
 // With r = |x − x⁺|, r* = |x* − x⁺|, s = |x* − x|, and Y the bound on the derivatives of order + 1 of each l_i, no two residuals differ by
-// more than R. Each of two bounds is that of the remainder at both ends (eq. 19), and that of its slope on the way:
+// more than R, in units of the likelihood's own where it has some (ssm.Scaled). Each of two bounds is that of the remainder at both ends (eq. 19), and that of its slope on the way:
 //
 //	order 1: R = min(Y (r² + r*²), Y s (r + r*)),   order 2: R = min(Y/3 (r³ + r*³), Y/3 s (r² + r r* + r*²)).
 //
@@ -66,5 +66,5 @@ func (Subsample) Examples() []string { return []string{"{order: 1, rows: all, gi
 func (m Subsample) order() int { return m.Order }
 
 func (m Subsample) begin(c *chain) decider {
-	return &subsampling{Subsample: m, c: c, rule: bernstein{delta: m.Delta, power: m.Power, growth: m.Growth}, synced: true}
+	return &subsampling{Subsample: m, c: c, rule: bernstein{delta: m.Delta, power: m.Power, growth: m.Growth}}
 }

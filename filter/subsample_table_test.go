@@ -229,7 +229,7 @@ func slope(x, y []float64) float64 {
 
 // BenchmarkSubsample is a decision on one of three targets in clutter.
 func BenchmarkSubsample(b *testing.B) {
-	for _, f := range []float64{4, 11.8, 117.6} {
+	for _, f := range []float64{1, 4, 11.8, 117.6} {
 		b.Run(fmt.Sprintf("%.0f", 8500*f), func(b *testing.B) {
 			d := newDecisions(b, crowd(f, "near"), Subsample{2, NearRows, 0.1, 2, 1.2, 0.01})
 			b.ReportAllocs()

@@ -13,12 +13,15 @@ type subsampling struct {
 	Subsample
 	c      *chain
 	rule   bernstein
-	synced bool // the likelihood's state is the chain's
-	summed bool // the last decision was made by the sum
+	behind ssm.Block // coordinates in which the chain has left the likelihood's state
+	block  ssm.Block // of the last decision
+	summed bool      // it was made by the sum
 
 	// What x⁺ decides.
 	like        ssm.Expandable
 	near        ssm.Localised // nil: all rows
+	scaled      ssm.Scaled    // nil: distances are in the units of the state
+	lengths     []float64     // what distances in each coordinate are divided by; nil: 1
 	coordinates []int         // on which the likelihood depends
 	targets     [][]int       // those of each block of the chain
 	free        []int32       // the rows without a bound
@@ -54,6 +57,11 @@ func (s *subsampling) expanded(c *chain) {
 	if s.near = nil; s.Rows == NearRows {
 		s.near, _ = s.like.(ssm.Localised)
 	}
+	if s.scaled, s.lengths = nil, nil; s.near == nil {
+		if l, ok := s.like.(ssm.Scaled); ok {
+			s.scaled, s.lengths = l, l.Scales()
+		}
+	}
 	s.coordinates = coordinatesOf(s.like, len(c.x))
 	s.targets = s.targets[:0]
 	for _, b := range c.blocks {
@@ -73,8 +81,22 @@ func (s *subsampling) expanded(c *chain) {
 }
 
 func (s *subsampling) keep(c *chain) {
-	if s.synced = s.summed; s.summed {
+	if s.summed {
 		c.like.Keep()
+		return
+	}
+	if s.behind == (ssm.Block{}) {
+		s.behind = s.block
+	}
+	s.behind = ssm.Block{From: min(s.behind.From, s.block.From), To: max(s.behind.To, s.block.To)}
+}
+
+// catchUp makes the chain's state that of the likelihood.
+func (s *subsampling) catchUp() {
+	if s.behind != (ssm.Block{}) {
+		s.c.like.Try(s.c.x, s.behind)
+		s.c.like.Keep()
+		s.behind = ssm.Block{}
 	}
 }
 
@@ -82,14 +104,11 @@ func (s *subsampling) decide(c *chain, b ssm.Block, logU, rest float64) (bool, f
 	logR, seen, decided := s.sample(b, logU, rest)
 	c.residuals += int64(seen)
 	if c.looked = (rate{sampled: 1, of: int64(s.like.Len()), rows: int64(seen)}); !decided {
-		if !s.synced {
-			c.like.Set(c.x)
-			s.synced = true
-		}
+		s.catchUp()
 		logR = c.try(b) + rest
 		c.looked.rows, c.looked.summed = c.looked.of, 1
 	}
-	s.summed = !decided
+	s.block, s.summed = b, !decided
 	return logU < logR, logR // NaN is refused
 }
 
@@ -129,13 +148,13 @@ func (s *subsampling) sample(b ssm.Block, logU, rest float64) (logR float64, see
 
 // find returns the region of the present decision; nil if there is none, because a state is not finite.
 func (s *subsampling) find(b ssm.Block) *region {
-	far := 0.0
+	far, x, y, plus := 0.0, s.c.x, s.c.y, s.c.plus.at
 	if s.near == nil {
 		b = ssm.Block{}
-		far = max(s.distance(s.coordinates, s.c.x), s.distance(s.coordinates, s.c.y))
+		far = max(s.distance(s.coordinates, x, plus), s.distance(s.coordinates, y, plus))
 	} else {
 		for _, list := range s.targets {
-			far = max(far, s.distance(list, s.c.x), s.distance(list, s.c.y)) // NaN if one is
+			far = max(far, s.distance(list, x, plus), s.distance(list, y, plus)) // NaN if one is
 		}
 	}
 	if !(far <= math.MaxFloat64) {
@@ -155,11 +174,14 @@ func (s *subsampling) find(b ssm.Block) *region {
 func (s *subsampling) newRegion(b ssm.Block, level int) *region {
 	r := &region{block: b, level: level}
 	rows, radius := [][2]int32{{0, int32(s.c.plus.Bounded)}}, math.Ldexp(1, level)
-	if s.near == nil {
-		r.coordinates, r.curvature = s.coordinates, s.like.Curvature(s.c.order, radius)
-	} else {
+	switch {
+	case s.near != nil:
 		n := s.near.Near(b, radius)
 		rows, r.coordinates, r.curvature = n.Rows, n.Coordinates, n.Curvature[s.c.order-1]
+	case s.scaled != nil:
+		r.coordinates, r.curvature = s.coordinates, s.scaled.ScaledCurvature(s.c.order, radius)
+	default:
+		r.coordinates, r.curvature = s.coordinates, s.like.Curvature(s.c.order, radius)
 	}
 	for _, v := range rows {
 		r.ranges = append(r.ranges, span{int32(r.n), v[0]})
@@ -170,11 +192,14 @@ func (s *subsampling) newRegion(b ssm.Block, level int) *region {
 	return r
 }
 
-// distance is the distance of a state from x⁺ in some coordinates.
-func (s *subsampling) distance(coordinates []int, x []float64) float64 {
-	sum, plus := 0.0, s.c.plus.at
+// distance is the distance of two states in some coordinates.
+func (s *subsampling) distance(coordinates []int, x, y []float64) float64 {
+	sum := 0.0
 	for _, i := range coordinates {
-		v := x[i] - plus[i]
+		v := x[i] - y[i]
+		if s.lengths != nil {
+			v /= s.lengths[i]
+		}
 		sum += float64(v * v)
 	}
 	return math.Sqrt(sum)
@@ -182,12 +207,8 @@ func (s *subsampling) distance(coordinates []int, x []float64) float64 {
 
 // bound is R of the present decision.
 func (s *subsampling) bound(r *region) float64 {
-	from, to, step := s.distance(r.coordinates, s.c.x), s.distance(r.coordinates, s.c.y), 0.0
-	for _, i := range r.coordinates {
-		v := s.c.y[i] - s.c.x[i]
-		step += float64(v * v)
-	}
-	step = math.Sqrt(step)
+	x, y, plus := s.c.x, s.c.y, s.c.plus.at
+	from, to, step := s.distance(r.coordinates, x, plus), s.distance(r.coordinates, y, plus), s.distance(r.coordinates, x, y)
 	if s.c.order == 1 {
 		return float64(r.curvature * min(float64(from*from)+float64(to*to), float64(step*(from+to))))
 	}
