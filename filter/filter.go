@@ -3,6 +3,7 @@
 //	SMCMC       smcmc.go      sequential MCMC: a chain a scan, without weights; its decisions are in joint.go, index*.go, refine*.go
 //	Kalman      kalman.go     the exact answer for linear Gaussian models; smoother.go looks back
 //	Bootstrap   bootstrap.go  particles drawn from the prediction, weighted by the likelihood
+//	Laplace     laplace.go    one normal law a scan, about the mode of the posterior
 //	Auxiliary   auxiliary.go  particles chosen by how well they predict the scan before they are moved
 //
 // The table Methods lists them. A method is a plain value whose fields are its settings. On makes a Filter of it, for one model

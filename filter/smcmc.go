@@ -23,7 +23,7 @@ import (
 // Of several targets, each has an index of its own (ancestors.go).
 // Each of its steps makes up to three kinds of decision, with log u < log r for a uniform u:
 //
-//	Joint    a new index and a new state together (joint.go)
+//	Joint    a new index and a new state together (joint.go, guided.go)
 //	Index    a new index for the same state (index.go, index_exact.go)
 //	Refine   new coordinates, block by block, for the same index (refine.go, walk.go)
 //
