@@ -4,6 +4,7 @@
 //	Kalman      kalman.go     the exact answer for linear Gaussian models; smoother.go looks back
 //	Bootstrap   bootstrap.go  particles drawn from the prediction, weighted by the likelihood
 //	Auxiliary   auxiliary.go  particles chosen by how well they predict the scan before they are moved
+//	EP          ep.go         sequential MCMC by several nodes, each of which has some of a scan's measurements (site.go, exchange.go, shares.go)
 //
 // The table Methods lists them. A method is a plain value whose fields are its settings. On makes a Filter of it, for one model
 // and one seed:
@@ -68,8 +69,10 @@ type Method interface {
 	Findings() []finding.Finding
 	// Sampler says which of the settings that a finding may advise are on already.
 	Sampler() finding.Sampler
-	// Filters is the number of independent filters, whose states are joined.
+	// Filters is the number of filters whose states are joined.
 	Filters() int
+	// Numbers is how many numbers of nodes the filter of a job draws by: Job.Node and those that follow it.
+	Numbers() int
 }
 
 // Info is what a step found. It is only looked at: nothing of it goes into the next step.
@@ -92,6 +95,7 @@ type Info struct {
 	Explained []float64
 	Lost      []bool
 
+	Nodes       *Nodes   // of EP with several nodes; the acceptance above is then that of the last pass
 	Evaluated   int64    // terms of the likelihood that were evaluated
 	Skipped     int64    // terms that could be left out, because the result is the same without them
 	LogEvidence float64  // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none

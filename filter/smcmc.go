@@ -192,6 +192,7 @@ func (m SMCMC) On(job Job) (Filter, error) {
 type smcmc struct {
 	SMCMC
 	Job
+	beside
 	blocks []ssm.Block
 }
 
@@ -238,7 +239,7 @@ func (f *smcmc) part(st *State, r int) *State {
 
 // plan is what the chains of scan k + 1 have in common.
 func (f *smcmc) plan(k int) plan {
-	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, max(f.Decide.order(), f.Joint.order())}
+	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, max(f.Decide.order(), f.Joint.order()), f.beside}
 }
 
 // run makes the chain of filter r, and keeps its states.

@@ -20,8 +20,8 @@ func (c *chain) still(list []summary) {
 	if !some {
 		return
 	}
-	k := c.key
-	k.Purpose, k.Mutation = rng.Predict, stillAt
+	k := c.at(stillAt)
+	k.Purpose = rng.Predict
 	s := k.Stream()
 	for range stillDraws {
 		c.draw(s)

@@ -35,6 +35,7 @@ type Line struct {
 	Accept      *Accept  `json:"accept,omitempty"`
 	Evaluated   int64    `json:"evaluated"`              // terms of the likelihood
 	Skipped     int64    `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
+	Nodes       *Nodes   `json:"nodes,omitempty"`        // of ep: accept is then that of the last pass
 	LogEvidence *Number  `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
 }
 
@@ -154,7 +155,7 @@ func known(v float64) *Number {
 func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info, evidence bool) Line {
 	l := Line{
 		K: st.K, Time: Time(rec.Text), Returns: rec.Measured(), Missing: rec.Missing, Partial: rec.Partial() + rec.Unused, Dropped: info.Dropped, Ancestors: info.Ancestors,
-		Evaluated: info.Evaluated, Skipped: info.Skipped,
+		Evaluated: info.Evaluated, Skipped: info.Skipped, Nodes: newNodes(info.Nodes),
 	}
 	if evidence {
 		l.LogEvidence = known(info.LogEvidence)

@@ -32,10 +32,11 @@ type Metrics struct {
 	Refine    *Spread `json:"accept_refine,omitempty"`
 
 	Doubts
-	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
-	*Errors             // against the truth
-	Held        *Held   `json:"held,omitempty"`
-	Against     *Rival  `json:"against,omitempty"`
+	Nodes       *NodesSum `json:"nodes,omitempty"`        // of ep
+	LogEvidence *Number   `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
+	*Errors               // against the truth
+	Held        *Held     `json:"held,omitempty"`
+	Against     *Rival    `json:"against,omitempty"`
 
 	linear  bool // the model takes what is there of partial measurements
 	timings timings

@@ -14,6 +14,7 @@ type Summary struct {
 	filters                                              int
 	metrics                                              Metrics
 	ess, rhat, surprise, ancestors, joint, index, refine spreading
+	nodes                                                nodesSum
 	evidence                                             total
 	judge                                                *judge
 	held                                                 Held
@@ -86,6 +87,7 @@ func (u *Summary) Add(s *Step) {
 		u.index.addSome(s.Accept.Index)
 		u.refine.addSome(s.Accept.Refine)
 	}
+	u.nodes.add(s.Nodes)
 	u.evidence.add(s.LogEvidence)
 	u.judge.add(s)
 	if s.Held != nil {
@@ -113,6 +115,7 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 	out.Joint, out.Index, out.Refine = u.joint.spread(), u.index.spread(), u.refine.spread()
 	out.Surprise, out.Sparse = u.surprise.spread(), sparse(u.model, u.rival != nil)
 	out.Idle = out.Idle.beyondClutter(u.model, out.Scans)
+	out.Nodes = u.nodes.nodes()
 	out.LogEvidence, out.Errors = u.evidence.number(), u.judge.errors()
 	if h := u.held; h.N > 0 {
 		h.LogScore /= Number(h.N)

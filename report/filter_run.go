@@ -98,6 +98,7 @@ func scanOf(s *filtering.Step, truth [][]float64, since float64) FilteredScan {
 	if s.LogEvidence != nil {
 		out.LogEvidence = float64(*s.LogEvidence)
 	}
+	out.Nodes = s.Nodes.Info()
 	if a := s.Accept; a != nil {
 		for _, rate := range []struct {
 			to   *float64

@@ -53,6 +53,7 @@ func (v *tracking) work() section {
 	show(v.over("terms", "Terms of the likelihood", chart.Axis{Label: "terms", Zero: true}, whole,
 		series{"evaluated", "s0", v.counts(func(s *FilteredScan) int64 { return s.Evaluated })},
 		series{"left out", "s1", v.counts(func(s *FilteredScan) int64 { return s.Skipped })}), v.saved())
+	s.Figures = append(s.Figures, v.nodes()...)
 	evidence := v.over("evidence", "Log evidence of each scan", chart.Axis{Label: "nats"}, significant[float64], series{"log evidence", "s0", v.each(logEvidence)})
 	show(evidence, "How well the scan was predicted, on a log scale: the sum over all scans is the log evidence of the model. It varies with the number of measurements. "+
 		"A sudden fall is a scan that the model did not expect.")
