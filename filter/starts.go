@@ -80,7 +80,9 @@ func (c *chain) seek() {
 // predictions draws the state that each particle leads to.
 func (c *chain) predictions() []float64 {
 	d := len(c.x)
-	draws, s := make([]float64, c.n*d), c.at(soughtAt).Stream()
+	key := c.at(soughtAt)
+	key.Purpose = rng.Predict
+	draws, s := make([]float64, c.n*d), key.Stream()
 	for a := range c.n {
 		c.tr.Sample(s, c.from[a*d:(a+1)*d], draws[a*d:(a+1)*d])
 	}

@@ -32,5 +32,5 @@ func (c *chain) still(list []summary) {
 	}
 }
 
-// stillAt is the field Mutation of the stream of these draws. 0 and 1 are the chain's start and the first steps of its walk.
-const stillAt = 2
+// stillAt is the field Mutation of the stream of these draws, after those of a chain's start.
+const stillAt = startsAt + 1
