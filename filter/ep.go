@@ -232,10 +232,10 @@ func (f *ep) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) 
 		if err != nil {
 			return Info{}, err
 		}
-		evaluated, skipped := info.Evaluated, info.Skipped
+		before := info
 		info = f.all.info(p.chains)
-		info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
 		told.add(f, p, info)
+		info.Evaluated, info.Skipped = info.Evaluated+before.Evaluated, info.Skipped+before.Skipped
 		for _, c := range p.chains {
 			tuning = append(tuning, c.walk.save()...)
 		}

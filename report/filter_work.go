@@ -45,7 +45,7 @@ func (v *tracking) work() section {
 	}
 	show(v.over("rhat", "R-hat", chart.Axis{Label: "largest R-hat of a coordinate"}, func(y float64) string { return fixed(y, 2) },
 		series{"largest of all coordinates", "s0", v.each((*FilteredScan).largestRHat)}),
-		"Whether the chains of the independent filters, which begin in different places, end in the same one. A little above 1 is right. Above 3, chains stay in different modes.")
+		"Whether the chains of the independent filters, or of the nodes, which begin in different places, end in the same one. A little above 1 is right. Above 3, chains stay in different modes.")
 	show(v.over("surprise", "Surprise", chart.Axis{Label: "share of predicted scans (log scale)", Log: true}, significant[float64],
 		series{"surprise", "s0", v.each(func(s *FilteredScan) float64 { return s.Surprise })}),
 		"How many of the scans that the filter predicted are no more likely than the one that came. Values from 0.01 to 1 are usual. Below 0.001 the scan has outliers, a target is lost, or the model is too sure of itself.")
