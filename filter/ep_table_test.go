@@ -106,6 +106,7 @@ func TestEPTable(t *testing.T) {
 				one.Joint, one.Index, one.Refine = NoJoint{}, UniformIndex{}, PriorRefinement{}
 			}
 			one.Defaults()
+			row("kalman", Kalman{})
 			row("smcmc", one)
 			for _, nodes := range []int{2, 4, 8} {
 				for passes := range 3 {
