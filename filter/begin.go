@@ -90,15 +90,3 @@ func (c *chain) tilt() {
 		c.joined, c.refined = joined, refined
 	}
 }
-
-// predict sets x to a draw of the prediction from a state before and then, if it is tilted, of one block given the others after another.
-func (c *chain) predict(s *ssm.Stream, before, x []float64) {
-	c.tr.Sample(s, before, x)
-	if c.joined == nil {
-		return
-	}
-	for g := range c.groups {
-		c.joined.at(g, before, x)
-		c.joined.sample(s, g, x)
-	}
-}
