@@ -93,7 +93,7 @@ func TestEPTable(t *testing.T) {
 				exact[r] = append(exact[r], &copied)
 			})
 		}
-		for _, of := range []string{"defaults", "paper"} {
+		for _, of := range []string{"exact", "defaults", "paper"} {
 			row := func(name string, m Method) {
 				var a againstExact
 				for r := range runs {
@@ -101,12 +101,15 @@ func TestEPTable(t *testing.T) {
 				}
 				t.Logf("%d | %s | %s | %s", measurements, of, name, &a)
 			}
+			if of == "exact" {
+				row("kalman", Kalman{})
+				continue
+			}
 			one := SMCMC{Particles: 4000, Repeat: 1}
 			if of == "paper" {
 				one.Joint, one.Index, one.Refine = NoJoint{}, UniformIndex{}, PriorRefinement{}
 			}
 			one.Defaults()
-			row("kalman", Kalman{})
 			row("smcmc", one)
 			for _, nodes := range []int{2, 4, 8} {
 				for passes := range 3 {
