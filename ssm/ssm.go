@@ -159,12 +159,17 @@ type Confined interface {
 	Nearest(from, x []float64)
 }
 
+// GaussianStart is a Model whose state starts at N(mean, cov).
+type GaussianStart interface {
+	Model
+	StartMoments() (mean, cov []float64) // Dim; Dim × Dim, row-major
+}
+
 // Linear is a Model that a Kalman filter solves exactly: its transitions are Gaussian, it starts at N(mean, cov), and its
 // measurements, each of length w, are independently z ~ N(H·x, R).
 type Linear interface {
-	Model
-	StartMoments() (mean, cov []float64) // Dim; Dim × Dim
-	Observation() (h, r []float64)       // w × Dim; w × w
+	GaussianStart
+	Observation() (h, r []float64) // w × Dim; w × w
 }
 
 // Incremental is a Likelihood that remembers one state, so that it computes only what a proposal changes.
