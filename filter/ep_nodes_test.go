@@ -305,7 +305,8 @@ func crowd(n int) ssm.Clutter {
 	return m
 }
 
-// Sites of few draws say nothing, and are counted: two coordinates need more than four draws. A chain that has stayed at one state has one draw.
+// Sites of few draws say nothing, and are counted: two coordinates need more than four draws. A chain that has stayed at one state has one draw. Nor
+// do measurements that depend on no coordinate.
 func TestEPOfFewDraws(t *testing.T) {
 	scan := &ssm.Scan{Time: 1, Width: 3, Values: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}
 	filtered(t, epOf(func(m *EP) { m.Particles, m.Nodes, m.Burn = 9, 3, 250 }), Job{Model: three(), Seed: 1}, []*ssm.Scan{scan}, func(_ int, _ *State, info Info) {
@@ -316,6 +317,13 @@ func TestEPOfFewDraws(t *testing.T) {
 	filtered(t, epOf(func(m *EP) { m.Nodes, m.Joint, m.Refine, m.Burn = 3, NoJoint{}, Walk{SD: 1e9}, 10 }), Job{Model: three(), Seed: 1}, []*ssm.Scan{scan}, func(_ int, _ *State, info Info) {
 		if n := info.Nodes; n.Sites != 3 || n.Empty != 3 {
 			t.Errorf("a walk of giant steps: %+v", n)
+		}
+	})
+	deaf := three()
+	deaf.H = [][]float64{{0, 0}, {0, 0}, {0, 0}}
+	filtered(t, epOf(func(m *EP) { m.Particles, m.Burn = 200, 20 }), Job{Model: deaf, Seed: 1}, []*ssm.Scan{scan}, func(_ int, _ *State, info Info) {
+		if n := info.Nodes; n.Sites != 3 || n.Empty != 3 || n.Without != 1 {
+			t.Errorf("measurements of noise alone: %+v", n)
 		}
 	})
 }

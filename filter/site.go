@@ -78,6 +78,9 @@ func (l law) of(coordinates []int) (m law) {
 // ok is false if S is not positive definite, as that of few samples.
 func siteOf(posterior, predicted law, spread *dense.Semidefinite, cavity *quadratic, kappa float64) (s Site, ok bool) {
 	d, r := len(predicted.mean), spread.Rank()
+	if r == 0 {
+		return Site{}, false
+	}
 	w := make([]float64, r*d) // W, r × d
 	column, unit := make([]float64, r), make([]float64, d)
 	for j := range d {
@@ -92,7 +95,7 @@ func siteOf(posterior, predicted law, spread *dense.Semidefinite, cavity *quadra
 	dense.Mul(half, w, posterior.cov, d)
 	dense.MulT(inside, half, w, d)
 	dense.Symmetrise(inside, r)
-	if r == 0 || !dense.Cholesky(inside, r) {
+	if !dense.Cholesky(inside, r) {
 		return Site{}, false
 	}
 	precision, gradient, dev := make([]float64, r*r), make([]float64, r), make([]float64, d)
@@ -285,15 +288,15 @@ func (s Site) empty() bool {
 	return !slices.ContainsFunc(s.Precision, func(v float64) bool { return v != 0 })
 }
 
-// informed lists the coordinates of the state that a likelihood depends on: all, unless it says so (ssm.Informed).
-func informed(like ssm.Likelihood, d int) (coordinates []int) {
-	if l, ok := own(like).(ssm.Informed); ok {
-		return l.Informed()
+// informed lists the coordinates of a state of d numbers that a likelihood which bind returned depends on.
+func informed(like ssm.Likelihood, d int) []int {
+	if e, ok := seriesOf(like, d); ok { // also of measurements that lack some of their numbers
+		return coordinatesOf(e, d)
 	}
-	for i := range d {
-		coordinates = append(coordinates, i)
+	if w, ok := like.(*whole); ok {
+		like = w.Likelihood
 	}
-	return coordinates
+	return coordinatesOf(like, d)
 }
 
 // site is the site of a chain's measurements (eq. 31), by the moments of the states that it has kept and of its prediction, given the sites of all
