@@ -113,8 +113,8 @@ func (m EP) Title() string {
 	if m.Nodes == 1 {
 		return m.chains(m.Particles).Title() + ", by ep of one node"
 	}
-	return fmt.Sprintf("expectation propagation, %s samples a scan by %d nodes in %s, each after %s of burn-in",
-		numeral.Count(m.Particles), m.Nodes, numeral.Several(m.Passes, "pass"), numeral.Count(m.Burn))
+	return fmt.Sprintf("expectation propagation, %s samples a scan by %d nodes in pass %d, each after %s of burn-in",
+		numeral.Count(m.Particles), m.Nodes, m.Passes, numeral.Count(m.Burn))
 }
 
 // Bytes implements Method.

@@ -244,8 +244,8 @@ func filterTable(r *starling.Filtered) string {
 		fmt.Fprintf(&text, "R-hat of the filters' chains: median %s, largest %s\n", fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
 	}
 	if n := m.Nodes; n != nil {
-		fmt.Fprintf(&text, "%d nodes, %s: %s, %s repaired, %s that say nothing; of %s terms the slowest node in each pass has evaluated %s\n",
-			n.Nodes, numeral.Several(len(n.Passes), "pass"), numeral.Several(n.Sites, "site"), numeral.Count(n.Repaired), numeral.Count(n.Empty),
+		fmt.Fprintf(&text, "%d nodes, passes over a scan: %d; %s, %s repaired, %s that say nothing; of %s terms the slowest node in each pass has evaluated %s\n",
+			n.Nodes, len(n.Passes), numeral.Several(n.Sites, "site"), numeral.Count(n.Repaired), numeral.Count(n.Empty),
 			numeral.Count(int(m.Evaluated)), numeral.Percent(float64(n.Critical)/float64(max(1, m.Evaluated)), 1))
 	}
 	fmt.Fprintf(&text, "%s, %s, %s missing\n", numeral.Several(m.Scans, "scan"), numeral.Several(m.Returns, "measurement"), numeral.Count(m.Missing))
