@@ -12,8 +12,8 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// drawn are scans of so many measurements of Example 1, with the true states.
-func drawn(seed uint64, scans, measurements int) (list []*ssm.Scan, truth []float64) {
+// example1Scans are scans of so many measurements of Example 1, with the true states.
+func example1Scans(seed uint64, scans, measurements int) (list []*ssm.Scan, truth []float64) {
 	s, m := rng.Key{Seed: seed, Purpose: rng.Synthetic}.Stream(), example1
 	x := math.Sqrt(m.p0) * s.Normal()
 	for k := range scans {
@@ -87,7 +87,7 @@ func TestEPTable(t *testing.T) {
 		var exact [runs][]*State
 		var truth [runs][]float64
 		for r := range runs {
-			scans[r], truth[r] = drawn(uint64(r), 20, measurements)
+			scans[r], truth[r] = example1Scans(uint64(r), 20, measurements)
 			filtered(t, Kalman{}, Job{Model: linear{example1}}, scans[r], func(_ int, st *State, _ Info) {
 				copied := *st
 				exact[r] = append(exact[r], &copied)
