@@ -18,7 +18,7 @@ import (
 // The state of an EP, its threads and the order of a scan's measurements: a filter that goes on from a saved state makes the same bytes as one that
 // has filtered the scans before, so that no site outlives its scan; so do 1 and 7 threads, and measurements in another order, whole or in parts.
 func TestEPSameBytes(t *testing.T) {
-	lines, _ := drawn(3, 3, 41)
+	lines, _ := example1Scans(3, 3, 41)
 	parts := &ssm.Scan{Time: 4, Width: 3, Values: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}, Parts: []ssm.Part{{Columns: []int{1}, Values: []float64{3, 1, 2, 5, 4}}}}
 	returns := &ssm.Scan{Time: 1}
 	m := scene()
@@ -203,7 +203,7 @@ func TestEPOfFewMeasurements(t *testing.T) {
 
 // One node is SMCMC of one filter, to the last bit.
 func TestEPOfOneNode(t *testing.T) {
-	scans, _ := drawn(1, 3, 20)
+	scans, _ := example1Scans(1, 3, 20)
 	m := epOf(func(m *EP) { m.Nodes, m.Particles = 1, 200 })
 	one := SMCMC{Particles: 200, Repeat: 1}
 	one.Defaults()
@@ -239,7 +239,7 @@ func TestEPHandsOverAllOfSMCMC(t *testing.T) {
 
 // An exchange that fails ends the scan, and the state stays as it was. Measurements that are none are named by their place in the scan, not in a node's share.
 func TestEPErrors(t *testing.T) {
-	scans, _ := drawn(1, 1, 20)
+	scans, _ := example1Scans(1, 1, 20)
 	f, err := epOf(func(m *EP) { m.Particles = 40 }).On(Job{Model: linear{example1}, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -285,19 +285,19 @@ func TestEPErrors(t *testing.T) {
 		{EP{Nodes: 4, Passes: 2, Particles: 100}, Job{Model: example1}, "EP: joint: nothing would move the state: want joint: prior, or a refinement"},
 		{EP{Nodes: 4, Passes: 2, Particles: 100, Joint: PriorJoint{}, Repair: SoftAbs{-1}}, Job{Model: example1}, "EP: repair: alpha: want a number above 0, have -1"},
 		{EP{Nodes: 4, Passes: 2, Particles: 100, Joint: PriorJoint{}}, Job{Model: example1, Node: 1<<24 - 3}, "EP: the numbers of the nodes go up to 16777216, want below 16777216"},
-		{EP{Nodes: 4, Passes: 2, Particles: 2000, Joint: PriorJoint{}}, Job{Model: crowd(254)}, "EP: ep takes states of at most 253 blocks, which are the model's targets, and this one has 254: take smcmc"},
+		{EP{Nodes: 4, Passes: 2, Particles: 2000, Joint: PriorJoint{}}, Job{Model: manyTargets(254)}, "EP: ep takes states of at most 253 blocks, which are the model's targets, and this one has 254: take smcmc"},
 	} {
 		if _, err := c.m.On(c.job); err == nil || fmt.Sprint(err) != c.want {
 			t.Errorf("%+v: %v, want %s", c.m, err, c.want)
 		}
 	}
-	if _, err := (EP{Nodes: 4, Passes: 16, Particles: 2000, Joint: PriorJoint{}}).On(Job{Model: crowd(253)}); err != nil {
+	if _, err := (EP{Nodes: 4, Passes: 16, Particles: 2000, Joint: PriorJoint{}}).On(Job{Model: manyTargets(253)}); err != nil {
 		t.Errorf("253 targets in 16 passes: %v", err)
 	}
 }
 
-// crowd is a model of so many targets in clutter.
-func crowd(n int) ssm.Clutter {
+// manyTargets is a model of so many targets in clutter.
+func manyTargets(n int) ssm.Clutter {
 	m := scene()
 	for len(m.Initial) < n {
 		m.Initial = append(m.Initial, m.Initial[0])

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// drawn are scans of so many measurements of Example 1, with the true states.
-func drawn(seed uint64, scans, measurements int) (list []*ssm.Scan, truth []float64) {
+// example1Scans are scans of so many measurements of Example 1, with the true states.
+func example1Scans(seed uint64, scans, measurements int) (list []*ssm.Scan, truth []float64) {
 	s, m := rng.Key{Seed: seed, Purpose: rng.Synthetic}.Stream(), example1
 	x := math.Sqrt(m.p0) * s.Normal()
 	for k := range scans {
@@ -30,7 +30,7 @@ func drawn(seed uint64, scans, measurements int) (list []*ssm.Scan, truth []floa
 // againstExact is what a method's run leaves beside the Kalman filter.
 type againstExact struct {
 	ks, squares, errors, variance, n float64
-	accept                           []Acceptance // of each pass, summed
+	accept                           []ByKind // of each pass, summed
 	sites, repaired, empty           int
 	critical, terms                  int64
 }
@@ -47,7 +47,7 @@ func (a *againstExact) add(t *testing.T, m Method, seed uint64, scans []*ssm.Sca
 		a.variance += cov[0] / exact[k].Cov[0]
 		a.n++
 		a.terms += info.Evaluated
-		of := []Acceptance{{info.Joint, info.Index, info.Refine}}
+		of := []ByKind{{info.Joint, info.Index, info.Refine}}
 		if n := info.Nodes; n != nil {
 			of = n.Passes
 			a.sites, a.repaired, a.empty, a.critical = a.sites+n.Sites, a.repaired+n.Repaired, a.empty+n.Empty, a.critical+n.Critical
@@ -56,7 +56,7 @@ func (a *againstExact) add(t *testing.T, m Method, seed uint64, scans []*ssm.Sca
 		}
 		for l, v := range of {
 			if l == len(a.accept) {
-				a.accept = append(a.accept, Acceptance{})
+				a.accept = append(a.accept, ByKind{})
 			}
 			p := &a.accept[l]
 			p.Joint, p.Index, p.Refine = p.Joint+v.Joint, p.Index+v.Index, p.Refine+v.Refine
@@ -87,7 +87,7 @@ func TestEPTable(t *testing.T) {
 		var exact [runs][]*State
 		var truth [runs][]float64
 		for r := range runs {
-			scans[r], truth[r] = drawn(uint64(r), 20, measurements)
+			scans[r], truth[r] = example1Scans(uint64(r), 20, measurements)
 			filtered(t, Kalman{}, Job{Model: linear{example1}}, scans[r], func(_ int, st *State, _ Info) {
 				copied := *st
 				exact[r] = append(exact[r], &copied)
