@@ -34,16 +34,23 @@ type chain struct {
 	beside            // what measurements elsewhere say of the state
 	joined  *tilt     // the prediction times the cavity, in the blocks of joint proposals; nil: none
 	refined *tilt     // and in those of refinements
+	guide   *guide    // guided draws about x⁺; nil: to be prepared
+	repairs int       // of matrices that must be positive semidefinite
 	half    []float64 // the mean of the states of the second half of the burn-in
 
-	key     rng.Key // of the present step
+	key     rng.Key // of the present decision
 	burning bool
+
+	looked    rate  // how a Subsample made the present decision
+	residuals int64 // terms of the likelihood that decisions have looked at one by one
+	fault     error // the model contradicts itself
 
 	joint, index, refine rate
 	walk                 walkers     // what a refinement by random walk has learned
 	kept                 []int32     // the indices of the states that are kept
 	summary              []summary   // and what these states say
 	explained            []float64   // measurements that each target explains, the mean over some of these states; nil: unknown
+	evidence             evidence    // of the scan, where its draws are weighed
 	exact                *exactIndex // what the exact draw of the index needs; nil until it is used
 }
 
@@ -52,16 +59,30 @@ type chain struct {
 type beside struct {
 	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood: the product of their sites; nil: none
 	pass    int        // how often the nodes have exchanged sites of the scan
-	printed bool       // joint proposals leave out c(a) (EP.Normaliser)
+	printed bool       // joint proposals leave out c(a) (EP.Printed)
+	shared  bool       // other nodes hold some of the measurements: the chain's own do not give the evidence of the scan
 }
 
 // rate counts decisions.
-type rate struct{ made, accepted int }
+type rate struct {
+	made, accepted int
 
-func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.accepted }
+	// Those that a Subsample made: how many measurements they had and have looked at, and how many were made by the sum.
+	sampled, summed int
+	of, rows        int64
+}
+
+func (r *rate) add(o rate) {
+	r.made, r.accepted = r.made+o.made, r.accepted+o.accepted
+	r.sampled, r.summed, r.of, r.rows = r.sampled+o.sampled, r.summed+o.summed, r.of+o.of, r.rows+o.rows
+}
 
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
+
+// seen is the share of the measurements that decisions have looked at, and bySum that of the decisions by the sum; NaN without a Subsample.
+func (r rate) seen() float64  { return float64(r.rows) / float64(r.of) }
+func (r rate) bySum() float64 { return float64(r.summed) / float64(r.sampled) }
 
 // draw draws an index for each group, uniformly, and sets other to the state before that they make.
 func (c *chain) draw(s *ssm.Stream) {
@@ -115,7 +136,8 @@ func (c *chain) rest(t *tilt, g int) float64 {
 
 // stream returns the random numbers of a decision of the present step.
 func (c *chain) stream(decision int) *ssm.Stream {
-	return c.at(decision).Stream()
+	c.key = c.at(decision)
+	return c.key.Stream()
 }
 
 // at is the key of some random numbers of the present step and pass.
@@ -159,10 +181,14 @@ type decider interface {
 // measurements. NaN and −Inf are refused: a proposal without a likelihood, or without a density.
 func (c *chain) decide(s *ssm.Stream, b ssm.Block, rest float64, r *rate) (ok bool, logR float64) {
 	logU := rng.Log(s.Float64()) // drawn in any case, so that all Decisions see the same numbers
+	c.looked = rate{}
 	if logR = math.Inf(-1); rest > logR {
 		ok, logR = c.decider.decide(c, b, logU, rest)
 	}
 	c.count(ok, r)
+	if !c.burning {
+		r.add(c.looked)
+	}
 	return ok, logR
 }
 

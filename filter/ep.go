@@ -189,7 +189,7 @@ func (m EP) On(job Job) (Filter, error) {
 		f.nodes = append(f.nodes, one.(*smcmc))
 	}
 	f.all = *f.nodes[0]
-	f.all.Job, f.all.Particles, f.all.Repeat = job, m.Particles, m.Nodes
+	f.all.Job, f.all.Particles, f.all.Repeat, f.all.shared = job, m.Particles, m.Nodes, true
 	return f, nil
 }
 
@@ -235,7 +235,7 @@ func (f *ep) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) 
 		before := info
 		info = f.all.info(p.chains)
 		told.add(f, p, info)
-		info.Evaluated, info.Skipped = info.Evaluated+before.Evaluated, info.Skipped+before.Skipped
+		info.continues(before)
 		for _, c := range p.chains {
 			tuning = append(tuning, c.walk.save()...)
 		}
@@ -272,7 +272,7 @@ func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, sh
 		own := f.all.part(&was, d)
 		kept := p.kept[f.all.from(d)*st.Dim : f.all.from(d+1)*st.Dim]
 		node := *f.nodes[d]
-		node.beside = beside{product(sites, d, nil), number, f.Printed}
+		node.beside = beside{product(sites, d, nil), number, f.Printed, true}
 		c, err := node.run(ctx, 0, own, &shares[d].Scan, kept)
 		if err != nil {
 			errs[d] = shares[d].placed(f.all.Model, scan, err)
@@ -302,7 +302,7 @@ func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, sh
 
 // add takes a pass into account, with what its chains tell together.
 func (n *Nodes) add(f *ep, p *pass, all Info) {
-	n.Passes = append(n.Passes, Acceptance{all.Joint, all.Index, all.Refine})
+	n.Passes = append(n.Passes, ByKind{all.Joint, all.Index, all.Refine})
 	n.Sites, n.Repaired, n.Empty = n.Sites+p.made, n.Repaired+p.repaired, n.Empty+p.empty
 	most := int64(0)
 	for d, node := range f.nodes {
@@ -311,6 +311,12 @@ func (n *Nodes) add(f *ep, p *pass, all Info) {
 		most = max(most, terms)
 	}
 	n.Critical += most
+}
+
+// continues adds what earlier passes have cost.
+func (info *Info) continues(before Info) {
+	info.Evaluated, info.Skipped, info.Residuals = info.Evaluated+before.Evaluated, info.Skipped+before.Skipped, info.Residuals+before.Residuals
+	info.Passes, info.PassTerms, info.Repairs = info.Passes+before.Passes, info.PassTerms+before.PassTerms, info.Repairs+before.Repairs
 }
 
 // gather makes the measurements that a target explains those of all nodes together. A target is lost if one of them has lost it.

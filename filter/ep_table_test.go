@@ -30,7 +30,7 @@ func example1Scans(seed uint64, scans, measurements int) (list []*ssm.Scan, trut
 // againstExact is what a method's run leaves beside the Kalman filter.
 type againstExact struct {
 	ks, squares, errors, variance, n float64
-	accept                           []Acceptance // of each pass, summed
+	accept                           []ByKind // of each pass, summed
 	sites, repaired, empty           int
 	critical, terms                  int64
 }
@@ -47,7 +47,7 @@ func (a *againstExact) add(t *testing.T, m Method, seed uint64, scans []*ssm.Sca
 		a.variance += cov[0] / exact[k].Cov[0]
 		a.n++
 		a.terms += info.Evaluated
-		of := []Acceptance{{info.Joint, info.Index, info.Refine}}
+		of := []ByKind{{info.Joint, info.Index, info.Refine}}
 		if n := info.Nodes; n != nil {
 			of = n.Passes
 			a.sites, a.repaired, a.empty, a.critical = a.sites+n.Sites, a.repaired+n.Repaired, a.empty+n.Empty, a.critical+n.Critical
@@ -56,7 +56,7 @@ func (a *againstExact) add(t *testing.T, m Method, seed uint64, scans []*ssm.Sca
 		}
 		for l, v := range of {
 			if l == len(a.accept) {
-				a.accept = append(a.accept, Acceptance{})
+				a.accept = append(a.accept, ByKind{})
 			}
 			p := &a.accept[l]
 			p.Joint, p.Index, p.Refine = p.Joint+v.Joint, p.Index+v.Index, p.Refine+v.Refine

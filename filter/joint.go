@@ -9,8 +9,10 @@ import (
 // Joint proposes a new index and a new state together.
 type Joint interface {
 	joint(c *chain)
-	moves() bool // the state
-	order() int  // of the series about x⁺ that it needs; 0: none
+	moves() bool  // the state
+	order() int   // of the series about x⁺ that it needs; 0: none
+	weighs() bool // its draws, weighted, give the evidence
+	suits(m ssm.Model) error
 }
 
 // NoJoint makes no joint proposal.
@@ -21,6 +23,10 @@ func (NoJoint) joint(*chain) {}
 func (NoJoint) moves() bool { return false }
 
 func (NoJoint) order() int { return 0 }
+
+func (NoJoint) weighs() bool { return false }
+
+func (NoJoint) suits(ssm.Model) error { return nil }
 
 // PriorJoint draws a* uniformly and x* from p(· | f(a*)) (sequential-mcmc-massive-data, section 2.1, eq. 27). The proposal is the law before
 // the scan, so that the ratio is that of the likelihoods: log r = log p(z | x*) − log p(z | x). With many measurements it is
@@ -66,3 +72,7 @@ func (PriorJoint) joint(c *chain) {
 func (PriorJoint) moves() bool { return true }
 
 func (PriorJoint) order() int { return 0 }
+
+func (PriorJoint) weighs() bool { return false }
+
+func (PriorJoint) suits(ssm.Model) error { return nil }

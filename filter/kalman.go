@@ -129,7 +129,7 @@ func predict(m ssm.Model, st *State, scan *ssm.Scan) (mean, cov, a []float64, er
 	}
 	g, ok := tr.(ssm.Gaussian)
 	if !ok {
-		return nil, nil, nil, fmt.Errorf("a Kalman filter needs Gaussian transitions, not %T", tr)
+		return nil, nil, nil, fmt.Errorf("the filter needs transitions x ~ N(A x, Q) that say so (ssm.Gaussian), not %T", tr)
 	}
 	a, q := g.Gaussian()
 	d := st.Dim

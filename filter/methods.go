@@ -8,6 +8,7 @@ var Methods = config.Table[Method]{
 	{Name: "kalman", Part: Kalman{}},
 	{Name: "bootstrap", Part: Bootstrap{}},
 	{Name: "auxiliary", Part: Auxiliary{}},
+	{Name: "laplace", Part: Laplace{}},
 	{Name: "ep", Part: EP{}},
 }
 
@@ -18,6 +19,7 @@ var Families = []config.Family{Methods, Joints, Indices, Refinements, Decisions,
 var Joints = config.Table[Joint]{
 	{Name: "none", Part: NoJoint{}},
 	{Name: "prior", Part: PriorJoint{}},
+	{Name: "guided", Part: Guided{}},
 }
 
 // Indices lists the ways to refine the index by their names in a config.
@@ -37,6 +39,7 @@ var Refinements = config.Table[Refinement]{
 // Decisions lists the ways to look at the measurements by their names in a config.
 var Decisions = config.Table[Decision]{
 	{Name: "all", Part: AllRows{}},
+	{Name: "subsample", Part: Subsample{}},
 }
 
 // Repairs lists the ways to make a site positive semidefinite by their names in a config.

@@ -33,4 +33,4 @@ func (c *chain) still(list []summary) {
 }
 
 // stillAt is the field Mutation of the stream of these draws, after those of a chain's start.
-const stillAt = startsAt + 1
+const stillAt = weighedAt + 1

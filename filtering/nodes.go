@@ -1,10 +1,6 @@
 package filtering
 
-import (
-	"math"
-
-	"github.com/starling-smc/starling/filter"
-)
+import "github.com/starling-smc/starling/filter"
 
 // Nodes is what the nodes of ep tell of a scan.
 type Nodes struct {
@@ -35,14 +31,8 @@ func (n *Nodes) Info() *filter.Nodes {
 		return nil
 	}
 	out := &filter.Nodes{Terms: n.Terms, Critical: n.Critical, Sites: n.Sites, Repaired: n.Repaired, Empty: n.Empty, Without: n.Without}
-	share := func(v *Number) float64 {
-		if v == nil {
-			return math.NaN()
-		}
-		return float64(*v)
-	}
-	for _, a := range n.Accept {
-		out.Passes = append(out.Passes, filter.Acceptance{Joint: share(a.Joint), Index: share(a.Index), Refine: share(a.Refine)})
+	for i := range n.Accept {
+		out.Passes = append(out.Passes, *n.Accept[i].ByKind())
 	}
 	return out
 }

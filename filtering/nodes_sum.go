@@ -4,27 +4,20 @@ import "github.com/starling-smc/starling/internal/finding"
 
 // NodesSum sums up the nodes of ep over scans.
 type NodesSum struct {
-	Nodes    int         `json:"nodes"`
-	Passes   []PassShare `json:"passes"`   // acceptance in each pass
-	Terms    []int64     `json:"terms"`    // that each node has evaluated
-	Critical int64       `json:"critical"` // the most that one node has evaluated in a pass, summed over passes and scans
-	Sites    int         `json:"sites"`
-	Repaired int         `json:"repaired"`
-	Empty    int         `json:"empty"`
-	Without  int         `json:"without"` // scans with fewer measurements than nodes
-}
-
-// PassShare is the acceptance of each kind of decision in a pass, over scans; nil: there is no such decision.
-type PassShare struct {
-	Joint  *Spread `json:"joint,omitempty"`
-	Index  *Spread `json:"index,omitempty"`
-	Refine *Spread `json:"refine,omitempty"`
+	Nodes    int        `json:"nodes"`
+	Passes   []*Spreads `json:"passes"`   // acceptance in each pass
+	Terms    []int64    `json:"terms"`    // that each node has evaluated
+	Critical int64      `json:"critical"` // the most that one node has evaluated in a pass, summed over passes and scans
+	Sites    int        `json:"sites"`
+	Repaired int        `json:"repaired"`
+	Empty    int        `json:"empty"`
+	Without  int        `json:"without"` // scans with fewer measurements than nodes
 }
 
 // nodesSum makes a NodesSum, scan by scan.
 type nodesSum struct {
-	sum                  *NodesSum // nil: there was none
-	joint, index, refine []spreading
+	sum    *NodesSum // nil: there was none
+	accept []kinds   // in each pass
 }
 
 // add takes the next scan into account.
@@ -34,8 +27,7 @@ func (u *nodesSum) add(n *Nodes) {
 	}
 	if u.sum == nil {
 		u.sum = &NodesSum{Nodes: len(n.Terms), Terms: make([]int64, len(n.Terms))}
-		passes := len(n.Accept)
-		u.joint, u.index, u.refine = make([]spreading, passes), make([]spreading, passes), make([]spreading, passes)
+		u.accept = make([]kinds, len(n.Accept))
 	}
 	s := u.sum
 	for d, terms := range n.Terms {
@@ -46,10 +38,8 @@ func (u *nodesSum) add(n *Nodes) {
 	if n.Without > 0 {
 		s.Without++
 	}
-	for l, a := range n.Accept {
-		u.joint[l].addSome(a.Joint)
-		u.index[l].addSome(a.Index)
-		u.refine[l].addSome(a.Refine)
+	for l := range n.Accept {
+		u.accept[l].add(&n.Accept[l])
 	}
 }
 
@@ -59,8 +49,8 @@ func (u *nodesSum) nodes() *NodesSum {
 		return nil
 	}
 	out := *u.sum
-	for l := range u.joint {
-		out.Passes = append(out.Passes, PassShare{u.joint[l].spread(), u.index[l].spread(), u.refine[l].spread()})
+	for l := range u.accept {
+		out.Passes = append(out.Passes, u.accept[l].spreads())
 	}
 	return &out
 }

@@ -1,5 +1,7 @@
 package finding
 
+import "math"
+
 // Findings about filters.
 
 // Sampler says which of the settings that a cure may name are on already. The zero value is an unknown method, as in runs that did not
@@ -7,7 +9,8 @@ package finding
 type Sampler struct {
 	Weighted bool `kept:"weighted?"` // particles with weights
 	Chains   bool `kept:"chains?"`   // smcmc
-	Joint    bool `kept:"joint?"`    // joint: prior
+	Joint    bool `kept:"joint?"`    // joint: prior or guided
+	Guided   bool `kept:"guided?"`   // joint: guided
 	Index    bool `kept:"index?"`    // index: exact or uniform
 	Walk     bool `kept:"walk?"`     // refine: walk
 	Nodes    bool `kept:"nodes?"`    // ep of several nodes
@@ -33,7 +36,7 @@ func (f FewDraws) words() words {
 	if f.Weighted {
 		cure = "take more particles"
 	} else if f.Chains {
-		cure = "take more particles, or a longer burn" + unless(f.Walk, " and refine: walk")
+		cure = "take more particles" + unless(f.Guided, ", joint: guided") + either(f.Walk, ", or a longer burn", " or refine: walk")
 	}
 	return words{
 		look:  warning,
@@ -108,6 +111,22 @@ func (f IdleScans) words() words {
 	}
 }
 
+// NearlyNormal says that nearly all guided draws were accepted in every scan.
+type NearlyNormal struct {
+	Scans    int
+	Least    float64 // the smallest acceptance of a scan
+	Method   string  // that would have done: laplace or kalman
+	Compared bool    `kept:"compared=yes|no"` // with another method
+}
+
+func (f NearlyNormal) words() words {
+	return words{
+		look: note, says: say("in %s at least %s of the guided draws were accepted", plural(f.Scans, "the one scan", say("each of %v scans", f.Scans)), percent(math.Floor(1000*f.Least)/1000, 1)),
+		means: "the law of a scan is nearly normal, and method: " + f.Method + ", which needs no samples, would have done",
+		cure:  either(f.Compared, "", "check it with --against "+f.Method), help: helpFilters,
+	}
+}
+
 // SurprisingScans says that some scans are less likely than nearly all that the filter predicted.
 type SurprisingScans struct {
 	Some, Scans int
@@ -160,6 +179,18 @@ func (f FiltersApart) words() words {
 		means: "each stays in one of several modes, has not left its start, or has too few particles (fewer filters, method.smcmc.repeat, have more), " +
 			"so that the shares of the modes are unknown",
 		cure: "take " + unless(f.Joint, "joint: prior, ") + "more particles, a longer burn, or method: bootstrap", help: helpFilters,
+	}
+}
+
+// IdleSubsampling says that nearly all decisions by decide: subsample were made by the sum over all measurements.
+type IdleSubsampling struct{ Share float64 }
+
+func (f IdleSubsampling) words() words {
+	return words{
+		look: note, says: say("decide: subsample left %.0f %% of the decisions to the sum over all measurements", 100*f.Share),
+		means: "scans have too few measurements for it, or most of theirs have no bound (returns of clutter outside the region, positions at a sensor); " +
+			"the estimates are right",
+		cure: "take decide: all, which does the same for less", help: helpSubsampling,
 	}
 }
 

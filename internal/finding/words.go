@@ -69,6 +69,7 @@ const (
 	helpTargets             // several targets
 	helpErrors              // the errors of a filter's means are not known
 	helpNodes               // the nodes of ep and their sites
+	helpSubsampling         // subsampling saves nothing
 	helpMixing              // chains or islands are no draws of one posterior
 	helpApproximations      // a Gaussian or a chosen state stands for the posterior
 	helpScores              // something simpler predicts better
@@ -89,6 +90,7 @@ var helps = [...]struct{ page, section string }{
 	helpTargets:        {filters, "Several targets"},
 	helpErrors:         {filters, "How large is the Monte Carlo error?"},
 	helpNodes:          {filters, "Measurements on several nodes"},
+	helpSubsampling:    {filters, "Subsampling"},
 	helpMixing:         {choosing, "Chains that do not mix"},
 	helpApproximations: {choosing, "Approximations of the posterior"},
 	helpScores:         {choosing, "Something simpler is better"},
