@@ -42,7 +42,7 @@ method: {smcmc: {particles: 10, burn: 5}}
 model: {clutter: {acceleration: 0.5, returns: {rate: 20, sd: 1}, clutter: {rate: 40, region: [-50, 50, -50, 50]},
   start: [{mean: [-20, 0, 2, 1], sd: [1, 1, 0.5, 0.5]}, {mean: [20, 10, -1, -1], sd: [1, 1, 0.5, 0.5]}]}}
 scans: {simulate: 12}
-method: {ep: {nodes: 3, particles: 90, burn: 40, repair: softabs}}
+method: {ep: {nodes: 3, particles: 90, burn: 40, joint: guided, decide: {subsample: {give_up: 0.5}}, repair: softabs}}
 against: {bootstrap: {particles: 100}}
 `,
 	// Draws near the returns of two targets that overlap, by four filters.

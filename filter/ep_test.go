@@ -248,7 +248,10 @@ func TestEPOfParts(t *testing.T) {
 	}
 }
 
-// A scene in clutter: the tracks are those of SMCMC, within the spread of the posterior, and each target's returns are counted over all nodes.
+// A scene in clutter, by the defaults and by guided draws that some of the returns decide: the tracks are those of SMCMC, within the spread of the
+// posterior, and each target's returns are counted over all nodes. Guided draws know the sites: nearly all are accepted, in each pass. The root of
+// the mean square of the differences, in standard deviations of the posterior, was .108 ± .019 in 15 runs, and .059 ± .009 with guided draws: bounds are
+// six of these above.
 func TestEPInClutter(t *testing.T) {
 	testkit.Statistics(t)
 	m := scene()
@@ -266,35 +269,45 @@ func TestEPInClutter(t *testing.T) {
 		scans[k] = &ssm.Scan{Time: float64(k + 1)}
 		m.Measure(s, x, scans[k])
 	}
-	mcmc := SMCMC{Particles: 4000}
-	mcmc.Defaults()
+	one := SMCMC{Particles: 4000, Joint: Guided{}}
+	one.Defaults()
 	var states []*State
-	filtered(t, mcmc, Job{Model: m, Seed: 1}, scans, func(_ int, st *State, _ Info) { copied := *st; states = append(states, &copied) })
-	explained := 0.0
-	filtered(t, epOf(func(m *EP) { m.Particles, m.Nodes = 4000, 3 }), Job{Model: m, Seed: 2}, scans, func(k int, st *State, info Info) {
-		got, _ := st.Moments()
-		want, cov := states[k].Moments()
-		worst := 0.0
-		for i := range got {
-			worst = max(worst, math.Abs(got[i]-want[i])/math.Sqrt(cov[i*len(got)+i]))
-		}
-		t.Logf("scan %d: off by %.2f sd, %+v, explained %.0f, ESS %.0f, R-hat %.2f", k+1, worst, info.Nodes, info.Explained, slices.Min(info.ESS), slices.Max(info.RHat))
-		like, err := m.Bind(scans[k])
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, positions := like.(ssm.Informed) // else velocities, of which there are no data, need repairs
-		if !(worst < 0.8) || info.Nodes.Empty > 1 || positions && info.Nodes.Repaired > 1 {
-			t.Errorf("scan %d: off by %.2f sd, %+v", k+1, worst, info.Nodes)
-		}
-		for r, n := range info.Explained {
-			if explained += n; info.Lost[r] {
-				t.Errorf("scan %d: target %d explains %.1f returns, and is lost", k+1, r+1, n)
+	filtered(t, one, Job{Model: m, Seed: 1}, scans, func(_ int, st *State, _ Info) { copied := *st; states = append(states, &copied) })
+	by := Subsample{}
+	by.Defaults()
+	bound := map[string]float64{"defaults": 0.23, "guided": 0.12}
+	for name, way := range map[string]EP{
+		"defaults": epOf(func(m *EP) { m.Particles, m.Nodes = 4000, 3 }),
+		"guided":   epOf(func(m *EP) { m.Particles, m.Nodes, m.Joint, m.Decide = 2000, 3, Guided{}, by }),
+	} {
+		explained, squares := 0.0, 0.0
+		filtered(t, way, Job{Model: m, Seed: 2}, scans, func(k int, st *State, info Info) {
+			got, _ := st.Moments()
+			want, cov := states[k].Moments()
+			for i := range got {
+				squares += (got[i] - want[i]) * (got[i] - want[i]) / cov[i*len(got)+i] / 40
 			}
+			n := info.Nodes
+			t.Logf("%s, scan %d: %+v, explained %.0f, ESS %.0f, R-hat %.2f", name, k+1, n, info.Explained, slices.Min(info.ESS), slices.Max(info.RHat))
+			if n.Empty > 1 || n.Repaired > 1 || !math.IsNaN(info.LogEvidence) {
+				t.Errorf("%s, scan %d: %+v, log evidence %v", name, k+1, n, info.LogEvidence)
+			}
+			if name == "guided" && !(n.Passes[0].Joint > 0.9 && n.Passes[1].Joint > 0.9 && info.Passes >= 2*way.Nodes*way.Passes) {
+				t.Errorf("scan %d: %.2f and %.2f of the guided draws are accepted, after %d passes for series", k+1, n.Passes[0].Joint, n.Passes[1].Joint, info.Passes)
+			}
+			for r, n := range info.Explained {
+				if explained += n; info.Lost[r] {
+					t.Errorf("%s, scan %d: target %d explains %.1f returns, and is lost", name, k+1, r+1, n)
+				}
+			}
+		})
+		t.Logf("%s: off by %.3f sd", name, math.Sqrt(squares))
+		if !(math.Sqrt(squares) < bound[name]) {
+			t.Errorf("%s: off by %.3f sd", name, math.Sqrt(squares))
 		}
-	})
-	if !(math.Abs(explained-600) < 150) { // a Poisson number: so far off with probability 1e-9
-		t.Errorf("the targets explain %.0f returns of about 600", explained)
+		if !(math.Abs(explained-600) < 150) { // a Poisson number: so far off with probability 1e-9
+			t.Errorf("%s: the targets explain %.0f returns of about 600", name, explained)
+		}
 	}
 }
 
