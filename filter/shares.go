@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,14 +20,22 @@ type portion struct {
 // measurements in the order of their values: the order in which a sensor lists them has no meaning.
 func divide(scan *ssm.Scan, nodes int, key rng.Key) []portion {
 	const whole = -1
-	type place struct{ part, row int }
+	type place struct {
+		value     float64 // the first of the measurement, which nearly always decides on its place in the order
+		part, row int32
+	}
 	var list []place
 	sorted := func(part, n int, row func(i int) []float64) {
 		first := len(list)
 		for i := range n {
-			list = append(list, place{part, i})
+			list = append(list, place{row(i)[0], int32(part), int32(i)})
 		}
-		slices.SortStableFunc(list[first:], func(a, b place) int { return slices.Compare(row(a.row), row(b.row)) })
+		slices.SortFunc(list[first:], func(a, b place) int {
+			if c := cmp.Compare(a.value, b.value); c != 0 {
+				return c
+			}
+			return slices.Compare(row(int(a.row)), row(int(b.row)))
+		})
 	}
 	sorted(whole, scan.Len(), scan.Row)
 	for k := range scan.Parts {
@@ -44,7 +53,7 @@ func divide(scan *ssm.Scan, nodes int, key rng.Key) []portion {
 	for i, p := range list {
 		s := &out[owner[i]]
 		if p.part == whole {
-			s.Values, s.rows = append(s.Values, scan.Row(p.row)...), append(s.rows, p.row)
+			s.Values, s.rows = append(s.Values, scan.Row(int(p.row))...), append(s.rows, int(p.row))
 			continue
 		}
 		from := &scan.Parts[p.part]
@@ -53,7 +62,7 @@ func divide(scan *ssm.Scan, nodes int, key rng.Key) []portion {
 			s.Parts = append(s.Parts, ssm.Part{Columns: from.Columns})
 			last++
 		}
-		s.Parts[last].Values = append(s.Parts[last].Values, from.Row(p.row)...)
+		s.Parts[last].Values = append(s.Parts[last].Values, from.Row(int(p.row))...)
 	}
 	return out
 }
