@@ -90,7 +90,7 @@ type Info struct {
 	RHat []float64
 
 	Ancestors int // distinct states of the scan before, from which the present ones come; of several filters the mean; 0: the state is no sample
-	// Explained has for each target of SMCMC the expected number of the scan's measurements that come from it, in the filter where they
+	// Explained has for each target of SMCMC, and of Laplace, the expected number of the scan's measurements that come from it, in the filter where they
 	// are fewest; Lost says that they are far fewer than its rate. nil: the model does not tell (ssm.Finder), or the scan has no measurements.
 	Explained []float64
 	Lost      []bool
@@ -112,9 +112,6 @@ type Info struct {
 	Resampled     bool
 	Dropped       int // measurements that the model leaves out (ssm.Dropper)
 }
-
-// ByKind has a number of each kind of decision of SMCMC; NaN: there is no such decision.
-type ByKind struct{ Joint, Index, Refine float64 }
 
 // TimeError is the error for a scan whose time does not come after the last one's, or is none to which the model can go from there.
 type TimeError struct {

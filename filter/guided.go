@@ -2,7 +2,6 @@ package filter
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -48,7 +47,7 @@ func (Guided) suits(m ssm.Model) error {
 func (Guided) joint(c *chain) {
 	begins := c.guide == nil
 	if begins || &c.guide.origin[0] != &c.plus.at[0] {
-		if c.guide, c.fault = newGuide(c); c.fault != nil {
+		if c.guide, c.fault = c.newGuide(); c.fault != nil {
 			return
 		}
 	}
@@ -74,121 +73,58 @@ func (Guided) joint(c *chain) {
 	}
 }
 
-// guide is what guided draws need about one x⁺.
-type guide struct {
-	*tilt               // the prediction times the series and the cavity, by blocks of coupled groups
-	coupled []ssm.Block // the groups of each of these blocks
-	tables  []alias     // of c⁺(a), for each group
-	logC    [][]float64 // log c⁺(a)
-	mean    []float64   // log of the mean of c⁺ over the particles
-}
-
 // newGuide prepares draws about the chain's x⁺.
-func newGuide(c *chain) (*guide, error) {
-	tr, ok := c.tr.(ssm.Gaussian)
-	if !ok {
-		return nil, fmt.Errorf("joint: guided needs Gaussian transitions, not %T: take joint: prior or none", c.tr)
-	}
-	d, q := len(c.x), &quadratic{origin: c.plus.at}
+func (c *chain) newGuide() (*guide, error) {
+	q := &quadratic{origin: c.plus.at}
 	q.gradient, q.precision = c.plus.slope(c.cavity)
-	if clipped(q.precision, d) {
+	if clipped(q.precision, len(c.x)) {
 		c.repairs++
 	}
-	alone, ok := newTilt(tr, q, c.groups)
-	if !ok {
-		return nil, errors.New("the covariance Q of the transition is not positive semidefinite")
-	}
-	t := &guide{coupled: coupled(q.precision, d, c.groups)}
-	before := append([]float64(nil), c.before...)
-	for g := range c.groups {
-		logC := make([]float64, c.n)
-		for a := range logC {
-			c.take(before, g, int32(a))
-			logC[a] = alone.at(g, before, q.origin)
-		}
-		table, mean := newAlias(logC)
-		t.logC, t.mean, t.tables = append(t.logC, logC), append(t.mean, mean), append(t.tables, table)
-	}
-	var blocks []ssm.Block
-	for _, together := range t.coupled {
-		blocks = append(blocks, ssm.Block{From: c.groups[together.From].From, To: c.groups[together.To-1].To})
-	}
-	t.tilt, _ = newTilt(tr, q, blocks) // as the groups'
-	return t, nil
+	return newGuide(c.tr, q, c.groups, c.from, c.n)
 }
 
-// weak is a share of two precisions below which a coupling is little: if one group is drawn after another, their draws have the correlation
-// weak², .25 %.
-const weak = 0.05
+// Guided draws give the evidence. A draw (a, x) of all coordinates from the guide about the last x⁺ has the density
+//
+//	Π_g c⁺_g(a_g)/Σ_j c⁺_g(j) · Π_k p(x_k | f(a)) exp(q(x_k | rest))/c_k(a | rest),   Σ_k q(x_k | rest) = q(x),
+//
+// with the blocks k of coupled groups drawn one after another: the rest is at their draws for those before, and at x⁺ for those after. So with
+//
+//	log w = log p(z | x) − q(x) + Σ_k log c_k(a | rest) − Σ_g log c⁺_g(a_g),
+//	log p(z_k | z_1:k−1) ≈ Σ_g log (1/N) Σ_j c⁺_g(j) + log (1/n) Σ w.
+//
+// The estimate is without bias for the prediction by the filter's particles. With ancestors: target that is the one that forgets how targets depend
+// on each other. The filters' estimates are averaged, and their spread is the standard error: it has the errors of their particles, too. One filter
+// has that of its own weights alone.
 
-// coupled returns ranges of groups that a precision couples, with those between them.
-func coupled(precision []float64, d int, groups []ssm.Block) (ranges []ssm.Block) {
-	for g := range groups {
-		last := g
-		for h := g + 1; h < len(groups); h++ {
-			for i := groups[g].From; i < groups[g].To; i++ {
-				for j := groups[h].From; j < groups[h].To; j++ {
-					if v := precision[i*d+j]; v*v > weak*weak*precision[i*d+i]*precision[j*d+j] {
-						last = h
-					}
-				}
+const (
+	weighed   = 64 // draws of each filter
+	weighedAt = 4  // the field Mutation of their stream
+)
+
+// weigh estimates the evidence of the scan by the prediction of one filter. It comes after the last step: it moves the state of the likelihood.
+func (c *chain) weigh(filter int) {
+	key := c.key
+	key.Purpose, key.Mutation, key.Particle = rng.Predict, weighedAt, filter
+	t, s, all := c.guide, key.Stream(), ssm.Block{From: 0, To: len(c.y)}
+	c.like.Set(t.origin)
+	base := c.like.LogLik(t.origin, nil)
+	for _, l := range t.mean {
+		base += l
+	}
+	logw := make([]float64, weighed)
+	for i := range logw {
+		copy(c.y, t.origin)
+		for k, together := range t.coupled {
+			for g := together.From; g < together.To; g++ {
+				a := t.tables[g].draw(s)
+				c.take(c.other, g, a)
+				logw[i] -= t.logC[g][a]
 			}
+			logw[i] += t.at(k, c.other, c.y)
+			t.sample(s, k, c.y)
 		}
-		if n := len(ranges); n > 0 && g < ranges[n-1].To {
-			ranges[n-1].To = max(ranges[n-1].To, last+1)
-		} else {
-			ranges = append(ranges, ssm.Block{From: g, To: last + 1})
-		}
+		logw[i] += orNever(c.try(all)) - t.quadratic.at(c.y)
 	}
-	return ranges
-}
-
-// alias draws numbers below its length by given weights, in a time that does not depend on how many there are (Walker 1977; Vose 1991): number
-// i is kept with a probability, else its alias is taken.
-type alias struct {
-	keep  []float64
-	other []int32
-}
-
-// newAlias makes the table of weights that are given by their logarithms, and returns the log of their mean.
-func newAlias(logw []float64) (t alias, logMean float64) {
-	n, top, sum := len(logw), math.Inf(-1), 0.0
-	for _, l := range logw {
-		top = max(top, l)
-	}
-	t = alias{make([]float64, n), make([]int32, n)}
-	for i, l := range logw {
-		t.keep[i] = rng.Exp(l - top)
-		sum += t.keep[i]
-	}
-	var small, large []int32
-	for i := range t.keep {
-		t.other[i] = int32(i)
-		if t.keep[i] *= float64(n) / sum; t.keep[i] < 1 {
-			small = append(small, int32(i))
-		} else {
-			large = append(large, int32(i))
-		}
-	}
-	for len(small) > 0 && len(large) > 0 {
-		i, j := small[len(small)-1], large[len(large)-1]
-		small = small[:len(small)-1]
-		t.other[i] = j
-		if t.keep[j] -= 1 - t.keep[i]; t.keep[j] < 1 {
-			small, large = append(small, j), large[:len(large)-1]
-		}
-	}
-	for _, i := range small { // by rounding alone
-		t.keep[i] = 1
-	}
-	return t, top + rng.Log(sum/float64(n))
-}
-
-// draw draws a number.
-func (t *alias) draw(s *ssm.Stream) int32 {
-	i := int32(s.IntN(len(t.keep)))
-	if s.Float64() < t.keep[i] {
-		return i
-	}
-	return t.other[i]
+	c.evidence = averaged(logw, false)
+	c.evidence.log += base
 }

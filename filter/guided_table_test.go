@@ -86,6 +86,8 @@ func TestGuidedTable(t *testing.T) {
 		for seed := range uint64(3) {
 			scans := drawn(t, c.model, seed, 20)
 			slow, fast := work(t, c.model, walk, seed, scans), work(t, c.model, guided, seed, scans)
+			slow.seconds = min(slow.seconds, work(t, c.model, walk, seed, scans).seconds) // the machine may have other work
+			fast.seconds = min(fast.seconds, work(t, c.model, guided, seed, scans).seconds)
 			t.Logf("%s, seed %d: guided: %v; with a walk beside: %v; walk alone: %v", c.name, seed, fast, work(t, c.model, beside, seed, scans), slow)
 			if !(average(fast.joint) >= c.least) || !(slices.Min(fast.ess) >= 0.7*4000) || !(fast.perSecond() >= 10*slow.perSecond()) {
 				t.Errorf("%s: guided draws fall short", c.name)

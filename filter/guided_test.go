@@ -199,7 +199,7 @@ func TestGuidedAgainstKalman(t *testing.T) {
 		Initial: &ssm.Initial{Mean: []float64{in.M0}, SD: []float64{math.Sqrt(in.P0)}}}
 	way := SMCMC{Joint: Guided{}}
 	way.Defaults()
-	squares, evidence := 0.0, 0.0
+	squares, evidence, sum := 0.0, 0.0, 0.0
 	st := filtered(t, way, Job{Model: m, Seed: 1}, c.scans(), func(k int, st *State, info Info) {
 		mean, cov := st.Moments()
 		z := (mean[0] - c.Expected.Mean[k]) / info.MCSE[0]
@@ -212,6 +212,9 @@ func TestGuidedAgainstKalman(t *testing.T) {
 		}
 		e := (info.LogEvidence - c.Expected.Evidence[k]) / info.LogEvidenceSE
 		evidence += min(e*e, 9) / 20
+		if sum += info.LogEvidence; st.LogZ != sum {
+			t.Errorf("scan %d: the log evidence of all scans is %v, want %v", k+1, st.LogZ, sum)
+		}
 	})
 	t.Logf("mean square %.2f of means, %.2f of log evidences; log evidence %.4f", squares, evidence, st.LogZ)
 	if !(squares <= 3) || !(evidence <= 3) {

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -86,11 +87,16 @@ func TestEveryStreamOfAFilterIsItsOwn(t *testing.T) {
 		methods[name] = way
 	}
 	methods["nodes"] = epOf(func(m *EP) { m.Particles, m.Nodes, m.Passes, m.Burn = 60, 3, 3, 20 })
+	methods["guided"] = SMCMC{Particles: 60, Repeat: 4, Burn: 20, Joint: Guided{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}}
+	methods["guided nodes"] = epOf(func(m *EP) { m.Particles, m.Nodes, m.Burn, m.Joint = 60, 3, 20, Guided{} })
 	for name, m := range methods {
-		seen := map[rng.Key]bool{}
+		seen, model := map[rng.Key]bool{}, ssm.Model(two{example1})
+		if strings.HasPrefix(name, "guided") {
+			model = rough{two{example1}, []float64{0.9, -0.5}, []float64{3, 2, 2, 3}}
+		}
 		for filter := range 2 {
 			node := filter * m.Numbers()
-			f, err := m.On(Job{Model: two{example1}, Seed: 31, Node: node})
+			f, err := m.On(Job{Model: model, Seed: 31, Node: node})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -116,7 +116,8 @@ func (f *laplace) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, er
 	}
 	n.enough = enoughOfMode
 	best, found := n.climb(mean, mostPasses)
-	if finder, ok := own(like).(ssm.Finder); ok && found {
+	finder, finds := own(like).(ssm.Finder)
+	if finds && found {
 		best = f.seek(n, finder, cov, best)
 	}
 	switch l := logLik(like, mean); {
@@ -133,6 +134,11 @@ func (f *laplace) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, er
 		return Info{}, fmt.Errorf("the scan at %v s: %w", scan.Time, err)
 	}
 	st.Mean, st.K, st.Time = best.at, st.K+1, scan.Time
+	if finds && finder.Len() > 0 {
+		counts := make([]float64, len(ssm.Blocks(f.Model)))
+		finder.Explained(st.Mean, counts)
+		info.explain(finder, counts)
+	}
 	info.LogEvidence = best.value - float64(0.5*logDet)
 	st.LogZ += info.LogEvidence
 	info.Passes, info.PassTerms, info.Evaluated, info.Dropped = n.passes, n.terms, n.terms, dropped(like)

@@ -117,6 +117,9 @@ func TestLaplaceSeeks(t *testing.T) {
 				t.Errorf("coordinate %d is %.2f, want %.2f; sd %.2f", i, st.Mean[i], v, math.Sqrt(st.Cov[i*9]))
 			}
 		}
+		if len(info.Explained) != 2 || !(info.Explained[0] > 40) || info.Lost[0] {
+			t.Errorf("the targets explain %.1f returns, lost: %v", info.Explained, info.Lost)
+		}
 		if sd := math.Sqrt(st.Cov[0]); !(sd > 0.05 && sd < 0.3) {
 			t.Errorf("the sd of a position is %.3f", sd)
 		}

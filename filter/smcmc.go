@@ -343,7 +343,11 @@ func (f *smcmc) info(chains []*chain) Info {
 	}
 	info.compare(list, f.Particles/f.Repeat)
 	if f.Evidence() && !f.shared {
-		info.weigh(chains)
+		var list []evidence
+		for _, c := range chains {
+			list = append(list, c.evidence)
+		}
+		info.weigh(list)
 	}
 	return info
 }

@@ -38,6 +38,7 @@ type Line struct {
 	Passes      int      `json:"passes,omitempty"`          // over the measurements, for Taylor series
 	PassTerms   int64    `json:"pass_terms,omitempty"`      // of the terms evaluated, those of these passes
 	Residuals   int64    `json:"residuals,omitempty"`       // and those of measurements that decisions looked at one by one
+	Repairs     int      `json:"repairs,omitempty"`         // of curvatures with an eigenvalue below 0, which counted as 0
 	Evaluated   int64    `json:"evaluated"`                 // terms of the likelihood
 	Skipped     int64    `json:"skipped,omitempty"`         // terms left out, because the result is the same without them
 	Nodes       *Nodes   `json:"nodes,omitempty"`           // of ep: accept is then that of the last pass
@@ -187,7 +188,7 @@ func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info,
 	l := Line{
 		K: st.K, Time: Time(rec.Text), Returns: rec.Measured(), Missing: rec.Missing, Partial: rec.Partial() + rec.Unused, Dropped: info.Dropped, Ancestors: info.Ancestors,
 		Evaluated: info.Evaluated, Skipped: info.Skipped, Seen: byKind(info.Seen), BySum: byKind(info.BySum),
-		Passes: info.Passes, PassTerms: info.PassTerms, Residuals: info.Residuals, Nodes: newNodes(info.Nodes),
+		Passes: info.Passes, PassTerms: info.PassTerms, Residuals: info.Residuals, Repairs: info.Repairs, Nodes: newNodes(info.Nodes),
 	}
 	if evidence {
 		l.LogEvidence, l.EvidenceSE = known(info.LogEvidence), known(info.LogEvidenceSE)

@@ -156,25 +156,6 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 	return &out
 }
 
-// kinds are spreadings of shares of each kind of decision.
-type kinds struct{ joint, index, refine spreading }
-
-func (k *kinds) add(a *Accept) {
-	if a != nil {
-		k.joint.addSome(a.Joint)
-		k.index.addSome(a.Index)
-		k.refine.addSome(a.Refine)
-	}
-}
-
-// spreads are those of the kinds that there were; nil: there were none.
-func (k *kinds) spreads() *Spreads {
-	if s := (Spreads{k.joint.spread(), k.index.spread(), k.refine.spread()}); s != (Spreads{}) {
-		return &s
-	}
-	return nil
-}
-
 // total is the sum of a number that every scan has.
 type total struct {
 	sum    Number

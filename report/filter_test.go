@@ -39,6 +39,7 @@ func crossing(scans int) *Filtered {
 			Info: filter.Info{
 				Joint: .001, Index: .4 + .02*draw.Normal(), Refine: .2 + .02*draw.Normal(), Ancestors: 900 + 3*k, Evaluated: 2_000_000 + int64(1000*k),
 				Skipped: 30_000_000, LogEvidence: math.NaN(),
+				Seen: &filter.ByKind{Joint: 1, Index: math.NaN(), Refine: .02}, BySum: &filter.ByKind{Joint: 1, Index: math.NaN(), Refine: .01},
 			},
 		}
 		for range 4000 {
@@ -168,10 +169,10 @@ func TestFilterSections(t *testing.T) {
 	all := filterPages()
 	heading := regexp.MustCompile(`<h[23][^>]*>([^<]*)`)
 	for name, want := range map[string]struct{ has, lacks []string }{
-		"crossing": {[]string{"Tracks over the returns", "Error of track 1", "Error of track 3", "Acceptance", "Effective sample size", "Ancestors",
+		"crossing": {[]string{"Tracks over the returns", "Error of track 1", "Error of track 3", "Acceptance", "Measurements looked at", "Decisions by the sum over all measurements", "Effective sample size", "Ancestors",
 			"Terms of the likelihood", "Measurements", "Time", noEvidence}, []string{"Log evidence of each scan", "What is the hidden state?", unknown, noSample, noProposals}},
 		"plain": {[]string{"Tracks over the returns", "Log evidence of each scan", unknown, noSample, noProposals},
-			[]string{"How far from the truth?", "Acceptance", "Ancestors", "Terms of the likelihood", "Time", "live, it", noEvidence}},
+			[]string{"How far from the truth?", "Acceptance", "Measurements looked at", "Decisions by the sum over all measurements", "Ancestors", "Terms of the likelihood", "Time", "live, it", noEvidence}},
 		"walk": {[]string{"What is the hidden state?", "location", "log scale", "their median", "Ancestors", "Log evidence of each scan", "days after the first scan",
 			"2013-01-01 to 2013-", noProposals}, []string{"Where are the targets?", "Terms of the likelihood", unknown, noSample}},
 		"bare": {[]string{"two standard deviations", unknown}, []string{"their median", "90\u00a0% interval", "truth inside"}},
