@@ -58,7 +58,7 @@ type EP struct {
 const (
 	usualNodes  = 4
 	usualPasses = 2
-	mostPassesL = rng.MaxMutations / places
+	maxPasses   = rng.MaxMutations / places
 	mostBlocks  = 253 // of a state: a pass has places for so many refinements beside the other decisions
 )
 
@@ -83,7 +83,7 @@ func (m EP) chains(particles int) SMCMC {
 // Check implements config.Checker.
 func (m EP) Check(f *config.Faults) {
 	f.Within("nodes", m.Nodes, 1, rng.MaxIslands)
-	f.Within("passes", m.Passes, 1, mostPassesL+1)
+	f.Within("passes", m.Passes, 1, maxPasses+1)
 	f.AtLeast("particles", m.Particles, 2)
 	f.AtLeast("burn", m.Burn, 0)
 	if m.Nodes < 1 || m.Particles < 2 || m.Burn < 0 {
