@@ -58,7 +58,7 @@ type chain struct {
 // of them.
 type beside struct {
 	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood: the product of their sites; nil: none
-	pass    int        // how often the nodes have exchanged sites of the scan
+	first   int        // field Mutation of the first stream of a step: streamsOfPass times the number of the pass, from 0
 	printed bool       // joint proposals leave out c(a) (EP.Printed)
 	shared  bool       // other nodes hold some of the measurements: the chain's own do not give the evidence of the scan
 }
@@ -136,19 +136,19 @@ func (c *chain) rest(t *tilt, g int) float64 {
 
 // stream returns the random numbers of a decision of the present step.
 func (c *chain) stream(decision int) *ssm.Stream {
-	c.key = c.at(decision)
+	c.key.Mutation = c.first + decision
 	return c.key.Stream()
 }
 
 // at is the key of some random numbers of the present step and pass.
 func (c *chain) at(place int) rng.Key {
 	k := c.key
-	k.Mutation = places*c.pass + place
+	k.Mutation = c.first + place
 	return k
 }
 
-// places bounds the places of a step's random numbers in the field Mutation: its decisions, and those of a chain's start.
-const places = 256
+// streamsOfPass bounds the streams of a step, which the field Mutation of a key tells apart: its decisions, or those of a chain's start.
+const streamsOfPass = 256
 
 // logPrior is log p(x | f(a)) of the chain's state.
 func (c *chain) logPrior() float64 {

@@ -58,8 +58,8 @@ type EP struct {
 const (
 	usualNodes  = 4
 	usualPasses = 2
-	maxPasses   = rng.MaxMutations / places
-	mostBlocks  = 253 // of a state: a pass has places for so many refinements beside the other decisions
+	maxPasses   = rng.MaxMutations / streamsOfPass
+	mostBlocks  = 253 // of a state: a pass has streams for so many refinements beside the other decisions
 )
 
 // Defaults implements config.Defaulter.
@@ -272,7 +272,7 @@ func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, sh
 		own := f.all.part(&was, d)
 		kept := p.kept[f.all.from(d)*st.Dim : f.all.from(d+1)*st.Dim]
 		node := *f.nodes[d]
-		node.beside = beside{product(sites, d, nil), number, f.Printed, true}
+		node.beside = beside{product(sites, d, nil), streamsOfPass * number, f.Printed, true}
 		c, err := node.run(ctx, 0, own, &shares[d].Scan, kept)
 		if err != nil {
 			errs[d] = shares[d].placed(f.all.Model, scan, err)

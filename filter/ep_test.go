@@ -66,7 +66,7 @@ func TestInvariantLawBesideSites(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := f.(*smcmc)
-		s.beside = beside{site, 1, printed, true}
+		s.beside = beside{site, streamsOfPass, printed, true}
 		c, err := newChain(s.plan(1), 0, &State{K: 1, Dim: 1, X: from}, &ssm.Scan{Time: 1, Width: 1, Values: []float64{z}})
 		if err != nil {
 			t.Fatal(err)
@@ -329,7 +329,7 @@ func TestEPStartsNearTheOthers(t *testing.T) {
 	}
 	s := f.(*smcmc)
 	variance := 0.01 * m.q
-	s.beside = beside{&quadratic{[]float64{40 * math.Sqrt(m.q)}, []float64{0}, []float64{1 / variance}}, 1, false, true}
+	s.beside = beside{&quadratic{[]float64{40 * math.Sqrt(m.q)}, []float64{0}, []float64{1 / variance}}, streamsOfPass, false, true}
 	c, err := newChain(s.plan(1), 0, &State{K: 1, Dim: 1, X: make([]float64, 10)}, &ssm.Scan{Time: 1, Width: 1})
 	if err != nil {
 		t.Fatal(err)
