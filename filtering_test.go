@@ -37,6 +37,14 @@ model: {clutter: {acceleration: 0.5, returns: {rate: 2000, sd: 1}, clutter: {rat
 scans: {simulate: 3}
 method: {smcmc: {particles: 10, burn: 5}}
 `,
+	// Nodes that share the returns of a scan.
+	"nodes": `seed: 7
+model: {clutter: {acceleration: 0.5, returns: {rate: 20, sd: 1}, clutter: {rate: 40, region: [-50, 50, -50, 50]},
+  start: [{mean: [-20, 0, 2, 1], sd: [1, 1, 0.5, 0.5]}, {mean: [20, 10, -1, -1], sd: [1, 1, 0.5, 0.5]}]}}
+scans: {simulate: 12}
+method: {ep: {nodes: 3, particles: 90, burn: 40, joint: guided, decide: {subsample: {give_up: 0.5}}, repair: softabs}}
+against: {bootstrap: {particles: 100}}
+`,
 	// Draws near the returns of two targets that overlap, by four filters.
 	"guided": `seed: 7
 model: {clutter: {acceleration: 0.5, returns: {rate: 900, sd: 1}, clutter: {rate: 900, region: [-20, 20, -20, 20]},
@@ -215,7 +223,7 @@ func TestFilterStopAndGoOn(t *testing.T) {
 // TestFilterKilledAnywhere copies the folder again and again while a run is at work, which is what a killed process would have left,
 // and goes on in the copies.
 func TestFilterKilledAnywhere(t *testing.T) {
-	for _, name := range []string{"clutter", "subsampled", "line", "time"} {
+	for _, name := range []string{"clutter", "subsampled", "nodes", "line", "time"} {
 		s, root := filteringOf(t, filterings[name]), t.TempDir()
 		dir := filepath.Join(root, "run")
 		var copies []string

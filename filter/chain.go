@@ -27,16 +27,16 @@ type chain struct {
 	infinite []float64   // a proposal whose log-likelihood is +Inf; nil: there was none
 	b        []int32     // a*
 
-	decider decider    // how decisions look at the measurements
-	order   int        // of the series about x⁺ that decisions or proposals need; 0: none
-	newton  *newton    // the search for x⁺; nil: none
-	plus    spot       // x⁺, with the series of order 2 there
-	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood; nil: none
-	joined  *tilt      // the prediction times it, in the blocks of joint proposals; nil: none
-	refined *tilt      // and in those of refinements
-	guide   *guide     // guided draws about x⁺; nil: to be prepared
-	repairs int        // of matrices that must be positive semidefinite
-	half    []float64  // the mean of the states of the second half of the burn-in
+	decider decider   // how decisions look at the measurements
+	order   int       // of the series about x⁺ that decisions or proposals need; 0: none
+	newton  *newton   // the search for x⁺; nil: none
+	plus    spot      // x⁺, with the series of order 2 there
+	beside            // what measurements elsewhere say of the state
+	joined  *tilt     // the prediction times the cavity, in the blocks of joint proposals; nil: none
+	refined *tilt     // and in those of refinements
+	guide   *guide    // guided draws about x⁺; nil: to be prepared
+	repairs int       // of matrices that must be positive semidefinite
+	half    []float64 // the mean of the states of the second half of the burn-in
 
 	key     rng.Key // of the present decision
 	burning bool
@@ -52,6 +52,15 @@ type chain struct {
 	explained            []float64   // measurements that each target explains, the mean over some of these states; nil: unknown
 	evidence             evidence    // of the scan, where its draws are weighed
 	exact                *exactIndex // what the exact draw of the index needs; nil until it is used
+}
+
+// beside is what the chain of a node knows of the measurements that other nodes hold (ep.go). The zero value is that of a filter which has all
+// of them.
+type beside struct {
+	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood: the product of their sites; nil: none
+	first   int        // field Mutation of the first stream of a step: streamsOfPass times the number of the pass, from 0
+	printed bool       // joint proposals leave out c(a) (EP.Printed)
+	shared  bool       // other nodes hold some of the measurements: the chain's own do not give the evidence of the scan
 }
 
 // rate counts decisions.
@@ -90,33 +99,56 @@ func (c *chain) take(before []float64, g int, a int32) {
 }
 
 // sample makes a proposal of the state, with the coordinates of a block drawn from p(· | before). If the target has a further Gaussian
-// factor, the law is tilted by it, where the block is the g-th of t; logC is then the logarithm of its normaliser (tilt).
-func (c *chain) sample(s *ssm.Stream, t *tilt, g int, before []float64, b ssm.Block) (logC float64) {
+// factor, the law is tilted by it, where the block is the g-th of t. rest is the logarithm of what the draw leaves over of the factor: its
+// normaliser (tilt) or, without a tilt, the factor at the proposal.
+func (c *chain) sample(s *ssm.Stream, t *tilt, g int, before []float64, b ssm.Block) (rest float64) {
 	if t != nil {
 		copy(c.y, c.x)
-		logC = t.at(g, before, c.x)
+		rest = t.at(g, before, c.x)
 		t.sample(s, g, c.y)
-		return logC
+		return rest
 	}
 	c.tr.Sample(s, before, c.y)
 	copy(c.y[:b.From], c.x[:b.From])
 	copy(c.y[b.To:], c.x[b.To:])
-	return 0
+	return c.cavity.at(c.y)
 }
 
-// normaliser is log c(a) of the chain's own state before; 0 without a tilt.
-func (c *chain) normaliser(t *tilt, g int) float64 {
+// predict sets x to a draw of the prediction from a state before and then, if it is tilted, of one block given the others after another.
+func (c *chain) predict(s *ssm.Stream, before, x []float64) {
+	c.tr.Sample(s, before, x)
+	if c.joined == nil {
+		return
+	}
+	for g := range c.groups {
+		c.joined.at(g, before, x)
+		c.joined.sample(s, g, x)
+	}
+}
+
+// rest is what sample would have returned for the chain's own state.
+func (c *chain) rest(t *tilt, g int) float64 {
 	if t == nil {
-		return 0
+		return c.cavity.at(c.x)
 	}
 	return t.at(g, c.before, c.x)
 }
 
 // stream returns the random numbers of a decision of the present step.
 func (c *chain) stream(decision int) *ssm.Stream {
-	c.key.Mutation = decision
+	c.key.Mutation = c.first + decision
 	return c.key.Stream()
 }
+
+// at is the key of some random numbers of the present step and pass.
+func (c *chain) at(place int) rng.Key {
+	k := c.key
+	k.Mutation = c.first + place
+	return k
+}
+
+// streamsOfPass bounds the streams of a step, which the field Mutation of a key tells apart: its decisions, or those of a chain's start.
+const streamsOfPass = 256
 
 // logPrior is log p(x | f(a)) of the chain's state.
 func (c *chain) logPrior() float64 {

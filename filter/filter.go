@@ -5,6 +5,7 @@
 //	Bootstrap   bootstrap.go  particles drawn from the prediction, weighted by the likelihood
 //	Laplace     laplace.go    one normal law a scan, about the mode of the posterior
 //	Auxiliary   auxiliary.go  particles chosen by how well they predict the scan before they are moved
+//	EP          ep.go         sequential MCMC by several nodes, each of which has some of a scan's measurements (site.go, exchange.go, shares.go)
 //
 // The table Methods lists them. A method is a plain value whose fields are its settings. On makes a Filter of it, for one model
 // and one seed:
@@ -69,8 +70,10 @@ type Method interface {
 	Findings() []finding.Finding
 	// Sampler says which of the settings that a finding may advise are on already.
 	Sampler() finding.Sampler
-	// Filters is the number of independent filters, whose states are joined.
+	// Filters is the number of filters whose states are joined.
 	Filters() int
+	// Numbers is how many numbers of nodes the filter of a job draws by: Job.Node and those that follow it.
+	Numbers() int
 }
 
 // Info is what a step found. It is only looked at: nothing of it goes into the next step.
@@ -97,6 +100,7 @@ type Info struct {
 	// the sum over them decides. BySum has the share of the decisions by that sum. nil: there is no such decision.
 	Seen, BySum *ByKind
 
+	Nodes         *Nodes   // of EP with several nodes; the acceptance above is then that of the last pass
 	Passes        int      // over the measurements, for the Taylor series that decide: subsample and joint: guided need
 	PassTerms     int64    // of the terms that were evaluated, those of these passes
 	Residuals     int64    // and those of measurements that decisions have looked at one by one
@@ -109,9 +113,6 @@ type Info struct {
 	Resampled     bool
 	Dropped       int // measurements that the model leaves out (ssm.Dropper)
 }
-
-// ByKind has a number of each kind of decision of SMCMC; NaN: there is no such decision.
-type ByKind struct{ Joint, Index, Refine float64 }
 
 // TimeError is the error for a scan whose time does not come after the last one's, or is none to which the model can go from there.
 type TimeError struct {

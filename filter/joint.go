@@ -32,6 +32,9 @@ func (NoJoint) suits(ssm.Model) error { return nil }
 // the scan, so that the ratio is that of the likelihoods: log r = log p(z | x*) − log p(z | x). With many measurements it is
 // hardly ever accepted.
 //
+// Where other nodes hold some of the measurements, x* is drawn from p(· | f(a*)) times their sites (eq. 43), which has the normaliser c(a*):
+// then log r has log c(a*) − log c(a), too.
+//
 // Where each target has an index of its own, the index and the coordinates of one target after another are drawn: given the others, this
 // is the law before the scan of that target. All targets together would be accepted about as seldom as the product of their shares.
 type PriorJoint struct{}
@@ -41,7 +44,10 @@ func (PriorJoint) joint(c *chain) {
 	if !c.apart {
 		all := ssm.Block{From: 0, To: len(c.y)}
 		c.draw(s)
-		rest := c.sample(s, c.joined, 0, c.other, all) - c.normaliser(c.joined, 0)
+		rest := c.sample(s, c.joined, 0, c.other, all) - c.rest(c.joined, 0)
+		if c.printed {
+			rest = 0
+		}
 		if ok, _ := c.decide(s, all, rest, &c.joint); ok {
 			c.move()
 			c.a, c.b, c.before, c.other, c.prior = c.b, c.a, c.other, c.before, math.NaN()
@@ -52,7 +58,10 @@ func (PriorJoint) joint(c *chain) {
 		a := int32(s.IntN(c.n))
 		copy(c.other, c.before)
 		c.take(c.other, g, a)
-		rest := c.sample(s, c.joined, g, c.other, b) - c.normaliser(c.joined, g)
+		rest := c.sample(s, c.joined, g, c.other, b) - c.rest(c.joined, g)
+		if c.printed {
+			rest = 0
+		}
 		if ok, _ := c.decide(s, b, rest, &c.joint); ok {
 			c.move()
 			c.a[g], c.before, c.other, c.prior = a, c.other, c.before, math.NaN()

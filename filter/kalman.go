@@ -53,6 +53,9 @@ func (Kalman) Sampler() finding.Sampler { return finding.Sampler{} }
 // Filters implements Method.
 func (Kalman) Filters() int { return 1 }
 
+// Numbers implements Method.
+func (Kalman) Numbers() int { return 1 }
+
 // On implements Method.
 func (m Kalman) On(job Job) (Filter, error) {
 	if err := job.check(); err != nil {

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -78,20 +79,23 @@ func weightedMethods(particles int) map[string]Method {
 }
 
 // Over all scans of two filters that share them no random stream is opened twice: no scan, no step of a chain, none of its decisions,
-// no particle and no filter draws what another has drawn. What is opened for a scan has its number, and the seed and the filter's own.
+// no particle, no pass and no filter draws what another has drawn. What is opened for a scan has its number, and the seed and the filter's own.
 func TestEveryStreamOfAFilterIsItsOwn(t *testing.T) {
 	methods := weightedMethods(600) // of several tasks
 	for name, way := range ways {
 		way.Particles, way.Burn = 60, 20
 		methods[name] = way
 	}
+	methods["nodes"] = epOf(func(m *EP) { m.Particles, m.Nodes, m.Passes, m.Burn = 60, 3, 3, 20 })
 	methods["guided"] = SMCMC{Particles: 60, Repeat: 4, Burn: 20, Joint: Guided{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}}
+	methods["guided nodes"] = epOf(func(m *EP) { m.Particles, m.Nodes, m.Burn, m.Joint = 60, 3, 20, Guided{} })
 	for name, m := range methods {
 		seen, model := map[rng.Key]bool{}, ssm.Model(two{example1})
-		if name == "guided" {
+		if strings.HasPrefix(name, "guided") {
 			model = rough{two{example1}, []float64{0.9, -0.5}, []float64{3, 2, 2, 3}}
 		}
-		for node := range 2 {
+		for filter := range 2 {
+			node := filter * m.Numbers()
 			f, err := m.On(Job{Model: model, Seed: 31, Node: node})
 			if err != nil {
 				t.Fatal(err)
@@ -106,7 +110,7 @@ func TestEveryStreamOfAFilterIsItsOwn(t *testing.T) {
 				}
 				for _, key := range keys {
 					switch {
-					case key.Seed != 31 || key.Island != node || key.Iteration != k:
+					case key.Seed != 31 || key.Island < node || key.Island >= node+m.Numbers() || key.Iteration != k:
 						t.Fatalf("%s: filter %d with seed 31 draws for scan %d by %+v", name, node, k, key)
 					case seen[key]:
 						t.Fatalf("%s: filter %d draws for scan %d once more by %+v", name, node, k, key)

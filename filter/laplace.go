@@ -62,6 +62,9 @@ func (Laplace) Sampler() finding.Sampler { return finding.Sampler{} }
 // Filters implements Method.
 func (Laplace) Filters() int { return 1 }
 
+// Numbers implements Method.
+func (Laplace) Numbers() int { return 1 }
+
 // On implements Method.
 func (m Laplace) On(job Job) (Filter, error) {
 	if err := job.check(); err != nil {

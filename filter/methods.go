@@ -9,10 +9,11 @@ var Methods = config.Table[Method]{
 	{Name: "bootstrap", Part: Bootstrap{}},
 	{Name: "auxiliary", Part: Auxiliary{}},
 	{Name: "laplace", Part: Laplace{}},
+	{Name: "ep", Part: EP{}},
 }
 
 // Families lists the tables of all parts that a method may name.
-var Families = []config.Family{Methods, Joints, Indices, Refinements, Decisions}
+var Families = []config.Family{Methods, Joints, Indices, Refinements, Decisions, Repairs}
 
 // Joints lists the joint proposals by their names in a config.
 var Joints = config.Table[Joint]{
@@ -39,4 +40,10 @@ var Refinements = config.Table[Refinement]{
 var Decisions = config.Table[Decision]{
 	{Name: "all", Part: AllRows{}},
 	{Name: "subsample", Part: Subsample{}},
+}
+
+// Repairs lists the ways to make a site positive semidefinite by their names in a config.
+var Repairs = config.Table[Repair]{
+	{Name: "clip", Part: Clip{}},
+	{Name: "softabs", Part: SoftAbs{}},
 }

@@ -217,6 +217,7 @@ func (m SMCMC) On(job Job) (Filter, error) {
 type smcmc struct {
 	SMCMC
 	Job
+	beside
 	blocks []ssm.Block
 }
 
@@ -268,7 +269,7 @@ func (f *smcmc) part(st *State, r int) *State {
 
 // plan is what the chains of scan k + 1 have in common.
 func (f *smcmc) plan(k int) plan {
-	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, f.order()}
+	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, f.order(), f.beside}
 }
 
 // run makes the chain of filter r, and keeps its states.
@@ -307,7 +308,7 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 	}
 	c.summary = summarise(kept, st.Dim)
 	c.still(c.summary)
-	if f.Evidence() {
+	if f.Evidence() && !f.shared {
 		c.weigh(r)
 	}
 	if c.infinite != nil {
@@ -343,7 +344,7 @@ func (f *smcmc) info(chains []*chain) Info {
 		info.BySum = &ByKind{joint.bySum(), index.bySum(), refine.bySum()}
 	}
 	info.compare(list, f.Particles/f.Repeat)
-	if f.Evidence() {
+	if f.Evidence() && !f.shared {
 		var list []evidence
 		for _, c := range chains {
 			list = append(list, c.evidence)

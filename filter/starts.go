@@ -28,9 +28,10 @@ const (
 
 // The streams of a chain's start, as the field Mutation.
 const (
-	tunedAt  = iota + 1 // draws of the prediction whose spread a walk begins with
-	soughtAt            // one for each particle, where a start is sought
-	startsAt            // particles before the first scan
+	begunAt  = iota // the start itself
+	tunedAt         // draws of the prediction whose spread a walk begins with
+	soughtAt        // one for each particle, where a start is sought
+	startsAt        // particles before the first scan: the same in all passes of a node
 )
 
 // widen takes more draws of the model's start as the particles before the first scan. Where the start is wide beside what the scan tells, a
@@ -79,9 +80,9 @@ func (c *chain) seek() {
 // predictions draws the state that each particle leads to.
 func (c *chain) predictions() []float64 {
 	d := len(c.x)
-	draws, key := make([]float64, c.n*d), c.key
-	key.Mutation = soughtAt
-	s := key.Stream()
+	key := c.at(soughtAt)
+	key.Purpose = rng.Predict
+	draws, s := make([]float64, c.n*d), key.Stream()
 	for a := range c.n {
 		c.tr.Sample(s, c.from[a*d:(a+1)*d], draws[a*d:(a+1)*d])
 	}
@@ -110,7 +111,7 @@ func (c *chain) put(g int, b ssm.Block, draws []float64, places [][]float64) {
 		c.given(b.From, at, b.To, p)
 		copy(c.other, c.before)
 		c.take(c.other, g, int32(a))
-		gain := c.tr.LogDensity(c.other, c.y) - c.logPrior()
+		gain := c.tr.LogDensity(c.other, c.y) - c.logPrior() + c.gain()
 		if gain += c.like.Try(c.y, b); gain > best { // NaN is not above
 			best, from = gain, int32(a)
 			copy(found, c.y)

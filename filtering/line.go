@@ -41,6 +41,7 @@ type Line struct {
 	Repairs     int      `json:"repairs,omitempty"`         // of curvatures with an eigenvalue below 0, which counted as 0
 	Evaluated   int64    `json:"evaluated"`                 // terms of the likelihood
 	Skipped     int64    `json:"skipped,omitempty"`         // terms left out, because the result is the same without them
+	Nodes       *Nodes   `json:"nodes,omitempty"`           // of ep: accept is then that of the last pass
 	LogEvidence *Number  `json:"log_evidence,omitempty"`    // log p(z_k | z_1:k−1), in nats
 	EvidenceSE  *Number  `json:"log_evidence_se,omitempty"` // its Monte Carlo standard error, of guided draws
 }
@@ -81,6 +82,20 @@ type Accept struct {
 	Joint  *Number `json:"joint,omitempty"`
 	Index  *Number `json:"index,omitempty"`
 	Refine *Number `json:"refine,omitempty"`
+}
+
+// ByKind is the same as a filter tells it; nil: there is none.
+func (a *Accept) ByKind() *filter.ByKind {
+	if a == nil {
+		return nil
+	}
+	known := func(n *Number) float64 {
+		if n == nil {
+			return math.NaN()
+		}
+		return float64(*n)
+	}
+	return &filter.ByKind{Joint: known(a.Joint), Index: known(a.Index), Refine: known(a.Refine)}
 }
 
 // Time is a time as a source writes it: seconds, or a date.
@@ -173,7 +188,7 @@ func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info,
 	l := Line{
 		K: st.K, Time: Time(rec.Text), Returns: rec.Measured(), Missing: rec.Missing, Partial: rec.Partial() + rec.Unused, Dropped: info.Dropped, Ancestors: info.Ancestors,
 		Evaluated: info.Evaluated, Skipped: info.Skipped, Seen: byKind(info.Seen), BySum: byKind(info.BySum),
-		Passes: info.Passes, PassTerms: info.PassTerms, Residuals: info.Residuals, Repairs: info.Repairs,
+		Passes: info.Passes, PassTerms: info.PassTerms, Residuals: info.Residuals, Repairs: info.Repairs, Nodes: newNodes(info.Nodes),
 	}
 	if evidence {
 		l.LogEvidence, l.EvidenceSE = known(info.LogEvidence), known(info.LogEvidenceSE)

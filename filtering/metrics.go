@@ -38,10 +38,11 @@ type Metrics struct {
 	BySum *Spreads `json:"by_sum,omitempty"` // share of these decisions that the sum over all of them made
 
 	Doubts
-	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
-	*Errors             // against the truth
-	Held        *Held   `json:"held,omitempty"`
-	Against     *Rival  `json:"against,omitempty"`
+	Nodes       *NodesSum `json:"nodes,omitempty"`        // of ep
+	LogEvidence *Number   `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
+	*Errors               // against the truth
+	Held        *Held     `json:"held,omitempty"`
+	Against     *Rival    `json:"against,omitempty"`
 
 	linear  bool   // the model takes what is there of partial measurements
 	simpler string // the method without samples that does where nearly all guided draws are accepted; empty: none, or there are no guided draws

@@ -52,6 +52,7 @@ func (g *given) Next() (*scans.Record, error) {
 func TestFiltersOfAPassDrawApart(t *testing.T) {
 	for name, m := range map[string]filter.Method{
 		"bootstrap": filter.Bootstrap{Particles: 40}, "smcmc": filter.SMCMC{Particles: 30, Burn: 9, Joint: filter.PriorJoint{}, Index: filter.UniformIndex{}},
+		"ep": filter.EP{Nodes: 3, Passes: 2, Particles: 30, Burn: 9, Joint: filter.PriorJoint{}, Index: filter.UniformIndex{}},
 	} {
 		p := &Pass{
 			Model: drift{}, Method: m, Against: m, Job: filter.Job{Seed: 21, Model: drift{}}, Hold: 0.25,

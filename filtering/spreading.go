@@ -99,3 +99,22 @@ func (s *spreading) median() float64 {
 	}
 	return math.NaN()
 }
+
+// kinds are spreadings of shares of each kind of decision.
+type kinds struct{ joint, index, refine spreading }
+
+func (k *kinds) add(a *Accept) {
+	if a != nil {
+		k.joint.addSome(a.Joint)
+		k.index.addSome(a.Index)
+		k.refine.addSome(a.Refine)
+	}
+}
+
+// spreads are those of the kinds that there were; nil: there were none.
+func (k *kinds) spreads() *Spreads {
+	if s := (Spreads{k.joint.spread(), k.index.spread(), k.refine.spread()}); s != (Spreads{}) {
+		return &s
+	}
+	return nil
+}

@@ -16,6 +16,7 @@ type Summary struct {
 	metrics                        Metrics
 	ess, rhat, surprise, ancestors spreading
 	accept, seen, bySum            kinds
+	nodes                          nodesSum
 	evidence                       total
 	judge                          *judge
 	held                           Held
@@ -102,6 +103,7 @@ func (u *Summary) Add(s *Step) {
 	u.accept.add(s.Accept)
 	u.seen.add(s.Seen)
 	u.bySum.add(s.BySum)
+	u.nodes.add(s.Nodes)
 	u.evidence.add(s.LogEvidence)
 	u.judge.add(s)
 	if s.Held != nil {
@@ -134,6 +136,7 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 	if out.Idle = out.Idle.beyondClutter(u.model, out.Scans); u.guided {
 		out.Idle = nil
 	}
+	out.Nodes = u.nodes.nodes()
 	out.LogEvidence, out.Errors = u.evidence.number(), u.judge.errors()
 	if h := u.held; h.N > 0 {
 		h.LogScore /= Number(h.N)
@@ -151,25 +154,6 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 		out.Against = &r
 	}
 	return &out
-}
-
-// kinds are spreadings of shares of each kind of decision.
-type kinds struct{ joint, index, refine spreading }
-
-func (k *kinds) add(a *Accept) {
-	if a != nil {
-		k.joint.addSome(a.Joint)
-		k.index.addSome(a.Index)
-		k.refine.addSome(a.Refine)
-	}
-}
-
-// spreads are those of the kinds that there were; nil: there were none.
-func (k *kinds) spreads() *Spreads {
-	if s := (Spreads{k.joint.spread(), k.index.spread(), k.refine.spread()}); s != (Spreads{}) {
-		return &s
-	}
-	return nil
 }
 
 // total is the sum of a number that every scan has.

@@ -41,6 +41,7 @@ func (m *Metrics) Findings(by filter.Method) (list []finding.Finding) {
 	if share := m.BySum.least(); share > nearlyAll {
 		list = append(list, finding.Of(finding.IdleSubsampling{Share: share}))
 	}
+	list = append(list, m.Nodes.findings(m.Scans)...)
 	if s := m.Still; s != nil {
 		list = append(list, finding.Of(finding.StillCoordinates{Coordinates: finding.FirstOf(s.Coordinates), In: s.Scans, Scans: m.Scans}))
 	}

@@ -67,7 +67,7 @@ func scanOf(s *filtering.Step, truth [][]float64, since float64) FilteredScan {
 		Time: float64(s.Seconds), Since: since, Returns: s.Returns, Missing: s.Missing, Truth: truth, Quantiles: floats(s.Quantiles),
 		Lag: float64(s.Lag), Seconds: float64(s.Lag), Surprise: math.NaN(),
 		Info: filter.Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), Ancestors: s.Ancestors,
-			Evaluated: s.Evaluated, Skipped: s.Skipped, Seen: byKind(s.Seen), BySum: byKind(s.BySum)},
+			Evaluated: s.Evaluated, Skipped: s.Skipped, Seen: s.Seen.ByKind(), BySum: s.BySum.ByKind()},
 	}
 	if s.Time.Date() {
 		out.Text = string(s.Time)
@@ -98,24 +98,11 @@ func scanOf(s *filtering.Step, truth [][]float64, since float64) FilteredScan {
 	if s.LogEvidence != nil {
 		out.LogEvidence = float64(*s.LogEvidence)
 	}
-	if a := byKind(s.Accept); a != nil {
+	out.Nodes = s.Nodes.Info()
+	if a := s.Accept.ByKind(); a != nil {
 		out.Joint, out.Index, out.Refine = a.Joint, a.Index, a.Refine
 	}
 	return out
-}
-
-// byKind are the shares of kinds of decisions; nil: there are none.
-func byKind(a *filtering.Accept) *filter.ByKind {
-	if a == nil {
-		return nil
-	}
-	known := func(n *filtering.Number) float64 {
-		if n == nil {
-			return math.NaN()
-		}
-		return float64(*n)
-	}
-	return &filter.ByKind{Joint: known(a.Joint), Index: known(a.Index), Refine: known(a.Refine)}
 }
 
 func floats(x []filtering.Number) (out []float64) {

@@ -52,7 +52,7 @@ func (v *tracking) work() section {
 	}
 	show(v.over("rhat", "R-hat", chart.Axis{Label: "largest R-hat of a coordinate"}, func(y float64) string { return fixed(y, 2) },
 		series{"largest of all coordinates", "s0", v.each((*FilteredScan).largestRHat)}),
-		"Whether the chains of the independent filters, which begin in different places, end in the same one. A little above 1 is right. Above 3, chains stay in different modes.")
+		"Whether the chains of the independent filters, or of the nodes, which begin in different places, end in the same one. A little above 1 is right. Above 3, chains stay in different modes.")
 	show(v.over("surprise", "Surprise", chart.Axis{Label: "share of predicted scans (log scale)", Log: true}, significant[float64],
 		series{"surprise", "s0", v.each(func(s *FilteredScan) float64 { return s.Surprise })}),
 		"How many of the scans that the filter predicted are no more likely than the one that came. Values from 0.01 to 1 are usual. Below 0.001 the scan has outliers, a target is lost, or the model is too sure of itself.")
@@ -60,6 +60,7 @@ func (v *tracking) work() section {
 	show(v.over("terms", "Terms of the likelihood", chart.Axis{Label: "terms", Zero: true}, whole,
 		series{"evaluated", "s0", v.counts(func(s *FilteredScan) int64 { return s.Evaluated })},
 		series{"left out", "s1", v.counts(func(s *FilteredScan) int64 { return s.Skipped })}), v.saved())
+	s.Figures = append(s.Figures, v.nodes()...)
 	evidence := v.over("evidence", "Log evidence of each scan", chart.Axis{Label: "nats"}, significant[float64], series{"log evidence", "s0", v.each(logEvidence)})
 	show(evidence, "How well the scan was predicted, on a log scale: the sum over all scans is the log evidence of the model. It varies with the number of measurements. "+
 		"A sudden fall is a scan that the model did not expect.")

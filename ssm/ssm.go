@@ -85,6 +85,12 @@ type Part struct {
 // Len is the number of measurements.
 func (p *Part) Len() int { return len(p.Values) / len(p.Columns) }
 
+// Row returns what is there of measurement i.
+func (p *Part) Row(i int) []float64 {
+	w := len(p.Columns)
+	return p.Values[i*w : (i+1)*w : (i+1)*w]
+}
+
 // Block is a range of a state's coordinates that move together: from From up to, but not including, To.
 type Block struct{ From, To int }
 

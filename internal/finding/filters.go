@@ -13,6 +13,7 @@ type Sampler struct {
 	Guided   bool `kept:"guided?"`   // joint: guided
 	Index    bool `kept:"index?"`    // index: exact or uniform
 	Walk     bool `kept:"walk?"`     // refine: walk
+	Nodes    bool `kept:"nodes?"`    // ep of several nodes
 }
 
 // unless is the text of a cure, or nothing if it is on.
@@ -164,6 +165,14 @@ type FiltersApart struct {
 }
 
 func (f FiltersApart) words() words {
+	if f.Nodes {
+		return words{
+			look:  warning,
+			says:  say("in %v of %v scans the chains of the nodes end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
+			means: "their sites are too rough, each stays in one of several modes, or has not left its start: a mean over nodes is then none of the state",
+			cure:  "take " + unless(f.Joint, "joint: prior, ") + "more particles, fewer nodes, a longer burn or more passes", help: helpNodes,
+		}
+	}
 	return words{
 		look: warning,
 		says: say("in %v of %v scans the chains end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
@@ -297,5 +306,61 @@ func (f TruthElsewhere) words() words {
 		look: warning,
 		says: "no true state has the time of a scan, so there are no scores (" + either(f.First == "", "the file has no rows", "the first is at "+f.First) + ", the last scan at " + f.Scan + ")",
 		cure: "give both the same times, in one unit", help: helpTimes,
+	}
+}
+
+// OneNode says that a method for several nodes has one.
+type OneNode struct{}
+
+func (OneNode) words() words {
+	return words{
+		look: note, says: "ep has one node, so that it is smcmc of one filter, without sites", cure: "take more nodes (method.ep.nodes), or method: smcmc", help: helpNodes,
+	}
+}
+
+// OnePass says that nodes do not hear of each other.
+type OnePass struct{ Nodes int }
+
+func (f OnePass) words() words {
+	return words{
+		look: warning, says: say("ep makes one pass, so that its %v nodes do not hear of each other's measurements", f.Nodes),
+		means: "each node's samples are those of its own share, and the spreads of all together are too large",
+		cure:  "take method.ep.passes=2 or more", help: helpNodes,
+	}
+}
+
+// MoreNodesThanMeasurements says that in some scans nodes have no measurements.
+type MoreNodesThanMeasurements struct {
+	Some, Scans, Nodes int
+}
+
+func (f MoreNodesThanMeasurements) words() words {
+	return words{
+		look: note, says: say("%v of %v scans have fewer measurements than there are nodes (%v)", f.Some, f.Scans, f.Nodes),
+		means: "some nodes have none there; the answer is right, and they are of no use",
+		cure:  "take fewer nodes (method.ep.nodes)", help: helpNodes,
+	}
+}
+
+// EmptySites says that sites of nodes with measurements say nothing of the state.
+type EmptySites struct{ Some, Sites int }
+
+func (f EmptySites) words() words {
+	return words{
+		look: warning, says: say("%v of %v sites say nothing of the state, although their nodes have measurements", f.Some, f.Sites),
+		means: "a node's samples are worth too few independent draws for a covariance, or are spread more widely than its prediction; " +
+			"the other nodes then do without its measurements",
+		cure: "take more particles, fewer nodes or a longer burn", help: helpNodes,
+	}
+}
+
+// RepairedSites says that more sites had to be repaired than were good as they came.
+type RepairedSites struct{ Some, Kept int }
+
+func (f RepairedSites) words() words {
+	return words{
+		look: warning, says: say("%v sites had to be repaired, and %v were good as they came", f.Some, f.Kept),
+		means: "their precision had eigenvalues below 0: the noise of a node's samples is larger than what its measurements tell",
+		cure:  "take more particles or fewer nodes", help: helpNodes,
 	}
 }
