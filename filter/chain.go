@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -28,6 +27,15 @@ type chain struct {
 	infinite []float64   // a proposal whose log-likelihood is +Inf; nil: there was none
 	b        []int32     // a*
 
+	decider decider    // how decisions look at the measurements
+	order   int        // of the series about x⁺ that decisions or proposals need; 0: none
+	newton  *newton    // the search for x⁺; nil: none
+	plus    spot       // x⁺, with the series of order 2 there
+	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood; nil: none
+	joined  *tilt      // the prediction times it, in the blocks of joint proposals; nil: none
+	refined *tilt      // and in those of refinements
+	half    []float64  // the mean of the states of the second half of the burn-in
+
 	key     rng.Key // of the present step
 	burning bool
 
@@ -47,64 +55,6 @@ func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.ac
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 
-// plan is what the chains of a scan have in common.
-type plan struct {
-	*Job
-	blocks, groups []ssm.Block
-	apart          bool // groups are drawn one after another
-	learns         bool // the refinement learns in the burn-in
-}
-
-// newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
-// draw, the chain starts at another draw, up to mostStarts. Where a target has not found its measurements there, a start is sought
-// (starts.go). The number of the filter is for its streams.
-func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
-	tr, err := st.transition(f.Model, scan)
-	if err != nil {
-		return nil, err
-	}
-	like, err := bind(f.Model, scan, f.Pool)
-	if err != nil {
-		return nil, err
-	}
-	d, groups := st.Dim, f.groups
-	c := &chain{
-		blocks: f.blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
-		groups: groups, apart: f.apart, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
-	}
-	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
-	if c.tries = max(1, c.n/8); c.apart && len(groups) > 1 {
-		c.tries = max(1, c.n/(16*len(groups)))
-	}
-	if st.K == 0 {
-		c.widen(f.Model.Start)
-	}
-	s, possible := c.key.Stream(), false
-	for range mostStarts {
-		c.draw(s)
-		c.a, c.b, c.before, c.other = c.b, c.a, c.other, c.before
-		tr.Sample(s, c.before, c.x)
-		l := logLik(like, c.x)
-		if math.IsInf(l, 1) {
-			return nil, infinite(scan, c.x)
-		}
-		if possible = !math.IsInf(l, -1); possible {
-			break
-		}
-	}
-	if !possible {
-		return nil, impossible(like, scan, c.x, fmt.Sprintf("%d states drawn from the prediction", mostStarts))
-	}
-	like.Set(c.x)
-	c.prior = math.NaN()
-	c.seek()
-	if f.learns {
-		c.walk.restore(st.Tuning, c)
-	}
-	c.key.Purpose = rng.Chain
-	return c, nil
-}
-
 // draw draws an index for each group, uniformly, and sets other to the state before that they make.
 func (c *chain) draw(s *ssm.Stream) {
 	for g := range c.groups {
@@ -119,11 +69,27 @@ func (c *chain) take(before []float64, g int, a int32) {
 	copy(before[b.From:b.To], c.from[int(a)*len(before)+b.From:])
 }
 
-// sample makes a proposal of the state, with the coordinates of a block drawn from p(· | before).
-func (c *chain) sample(s *ssm.Stream, before []float64, b ssm.Block) {
+// sample makes a proposal of the state, with the coordinates of a block drawn from p(· | before). If the target has a further Gaussian
+// factor, the law is tilted by it, where the block is the g-th of t; logC is then the logarithm of its normaliser (tilt).
+func (c *chain) sample(s *ssm.Stream, t *tilt, g int, before []float64, b ssm.Block) (logC float64) {
+	if t != nil {
+		copy(c.y, c.x)
+		logC = t.at(g, before, c.x)
+		t.sample(s, g, c.y)
+		return logC
+	}
 	c.tr.Sample(s, before, c.y)
 	copy(c.y[:b.From], c.x[:b.From])
 	copy(c.y[b.To:], c.x[b.To:])
+	return 0
+}
+
+// normaliser is log c(a) of the chain's own state before; 0 without a tilt.
+func (c *chain) normaliser(t *tilt, g int) float64 {
+	if t == nil {
+		return 0
+	}
+	return t.at(g, c.before, c.x)
 }
 
 // stream returns the random numbers of a decision of the present step.
@@ -150,23 +116,53 @@ func (c *chain) try(b ssm.Block) float64 {
 	return l
 }
 
-// accepts decides on log r. NaN is refused: a proposal without a likelihood, or without a density.
+// decider decides on the proposals of one chain.
+type decider interface {
+	// decide decides on the chain's proposal y, which differs from x in a block alone. logR is the right side, or what is known of it.
+	decide(c *chain, b ssm.Block, logU, rest float64) (ok bool, logR float64)
+	// keep makes the proposal that was accepted last the state of the likelihood.
+	keep(c *chain)
+	// expanded says that the likelihood has a new x⁺.
+	expanded(c *chain)
+}
+
+// decide decides on the proposal y, which differs from x in a block alone. rest is the logarithm of the ratio without the
+// measurements. NaN and −Inf are refused: a proposal without a likelihood, or without a density.
+func (c *chain) decide(s *ssm.Stream, b ssm.Block, rest float64, r *rate) (ok bool, logR float64) {
+	logU := rng.Log(s.Float64()) // drawn in any case, so that all Decisions see the same numbers
+	if logR = math.Inf(-1); rest > logR {
+		ok, logR = c.decider.decide(c, b, logU, rest)
+	}
+	c.count(ok, r)
+	return ok, logR
+}
+
+// accepts decides on log r without the measurements.
 func (c *chain) accepts(s *ssm.Stream, logR float64, r *rate) bool {
 	ok := logR >= 0 || rng.Log(s.Float64()) < logR
-	if !c.burning {
-		r.made++
-		if ok {
-			r.accepted++
-		}
-	}
+	c.count(ok, r)
 	return ok
 }
 
-// move makes the proposal y the state.
+// count counts a decision.
+func (c *chain) count(accepted bool, r *rate) {
+	if c.burning {
+		return
+	}
+	r.made++
+	if accepted {
+		r.accepted++
+	}
+}
+
+// move makes the proposal y, which was accepted, the state.
 func (c *chain) move() {
 	c.x, c.y = c.y, c.x
-	c.like.Keep()
+	c.decider.keep(c)
 }
+
+// gain is what the proposal adds to the further factor of the target.
+func (c *chain) gain() float64 { return c.cavity.at(c.y) - c.cavity.at(c.x) }
 
 // Decisions within a step of a chain, as the field Mutation of their streams.
 const (

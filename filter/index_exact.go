@@ -278,7 +278,7 @@ func (c *chain) shift(s *ssm.Stream) bool {
 			copy(c.y, c.x)
 			t.Nearest(c.other, c.y)
 			next := t.LogDensity(c.other, c.y)
-			if c.accepts(s, c.try(ssm.Block{From: 0, To: len(c.y)})+next-c.logPrior(), &c.index) {
+			if ok, _ := c.decide(s, ssm.Block{From: 0, To: len(c.y)}, next-c.logPrior()+c.gain(), &c.index); ok {
 				c.move()
 				c.a[g], c.before, c.other, c.prior = a, c.other, c.before, next
 			}

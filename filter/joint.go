@@ -10,6 +10,7 @@ import (
 type Joint interface {
 	joint(c *chain)
 	moves() bool // the state
+	order() int  // of the series about x⁺ that it needs; 0: none
 }
 
 // NoJoint makes no joint proposal.
@@ -18,6 +19,8 @@ type NoJoint struct{}
 func (NoJoint) joint(*chain) {}
 
 func (NoJoint) moves() bool { return false }
+
+func (NoJoint) order() int { return 0 }
 
 // PriorJoint draws a* uniformly and x* from p(· | f(a*)) (sequential-mcmc-massive-data, section 2.1, eq. 27). The proposal is the law before
 // the scan, so that the ratio is that of the likelihoods: log r = log p(z | x*) − log p(z | x). With many measurements it is
@@ -30,9 +33,10 @@ type PriorJoint struct{}
 func (PriorJoint) joint(c *chain) {
 	s := c.stream(jointAt)
 	if !c.apart {
+		all := ssm.Block{From: 0, To: len(c.y)}
 		c.draw(s)
-		c.tr.Sample(s, c.other, c.y)
-		if c.accepts(s, c.try(ssm.Block{From: 0, To: len(c.y)}), &c.joint) {
+		rest := c.sample(s, c.joined, 0, c.other, all) - c.normaliser(c.joined, 0)
+		if ok, _ := c.decide(s, all, rest, &c.joint); ok {
 			c.move()
 			c.a, c.b, c.before, c.other, c.prior = c.b, c.a, c.other, c.before, math.NaN()
 		}
@@ -42,8 +46,8 @@ func (PriorJoint) joint(c *chain) {
 		a := int32(s.IntN(c.n))
 		copy(c.other, c.before)
 		c.take(c.other, g, a)
-		c.sample(s, c.other, b)
-		if c.accepts(s, c.try(b), &c.joint) {
+		rest := c.sample(s, c.joined, g, c.other, b) - c.normaliser(c.joined, g)
+		if ok, _ := c.decide(s, b, rest, &c.joint); ok {
 			c.move()
 			c.a[g], c.before, c.other, c.prior = a, c.other, c.before, math.NaN()
 		}
@@ -51,3 +55,5 @@ func (PriorJoint) joint(c *chain) {
 }
 
 func (PriorJoint) moves() bool { return true }
+
+func (PriorJoint) order() int { return 0 }

@@ -11,7 +11,7 @@ var Methods = config.Table[Method]{
 }
 
 // Families lists the tables of all parts that a method may name.
-var Families = []config.Family{Methods, Joints, Indices, Refinements}
+var Families = []config.Family{Methods, Joints, Indices, Refinements, Decisions}
 
 // Joints lists the joint proposals by their names in a config.
 var Joints = config.Table[Joint]{
@@ -31,4 +31,9 @@ var Refinements = config.Table[Refinement]{
 	{Name: "none", Part: NoRefinement{}},
 	{Name: "prior", Part: PriorRefinement{}},
 	{Name: "walk", Part: Walk{}},
+}
+
+// Decisions lists the ways to look at the measurements by their names in a config.
+var Decisions = config.Table[Decision]{
+	{Name: "all", Part: AllRows{}},
 }

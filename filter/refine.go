@@ -30,8 +30,8 @@ type PriorRefinement struct{}
 
 func (PriorRefinement) refine(c *chain, block int) {
 	s, b := c.stream(refineFrom+block), c.blocks[block]
-	c.sample(s, c.before, b)
-	if c.accepts(s, c.try(b), &c.refine) {
+	c.sample(s, c.refined, block, c.before, b)
+	if ok, _ := c.decide(s, b, 0, &c.refine); ok {
 		c.move()
 		c.prior = math.NaN()
 	}

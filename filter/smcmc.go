@@ -53,6 +53,8 @@ type SMCMC struct {
 	Joint  Joint      `yaml:"joint"`  // moves the state and its index together (nil: NoJoint)
 	Index  Index      `yaml:"index"`  // moves the index alone (nil: FixedIndex)
 	Refine Refinement `yaml:"refine"` // moves the state alone, after the joint move (nil: NoRefinement)
+
+	Decide Decision `yaml:"decide"` // how a decision looks at the measurements (nil: AllRows)
 }
 
 // Defaults implements config.Defaulter.
@@ -70,6 +72,9 @@ func (m *SMCMC) Defaults() {
 	}
 	if m.Refine == nil {
 		m.Refine = Walk{SD: Adapted}
+	}
+	if m.Decide == nil {
+		m.Decide = AllRows{}
 	}
 }
 
@@ -147,7 +152,7 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	if err := refused("SMCMC", m); err != nil {
 		return nil, err
 	}
-	for _, part := range []any{m.Ancestors, m.Joint, m.Index, m.Refine} { // a config checks them by itself
+	for _, part := range []any{m.Ancestors, m.Joint, m.Index, m.Refine, m.Decide} { // a config checks them by itself
 		if c, ok := part.(config.Checker); ok {
 			if err := refused("SMCMC", c); err != nil {
 				return nil, err
@@ -165,6 +170,9 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	}
 	if m.Refine == nil {
 		m.Refine = NoRefinement{}
+	}
+	if m.Decide == nil {
+		m.Decide = AllRows{}
 	}
 	if t, ok := job.Model.(ssm.Tracker); ok && (t.Targets() < 1 || t.Dim()%t.Targets() != 0) {
 		return nil, fmt.Errorf("SMCMC: a state of %d numbers is not one of %d targets", t.Dim(), t.Targets())
@@ -230,7 +238,7 @@ func (f *smcmc) part(st *State, r int) *State {
 
 // plan is what the chains of scan k + 1 have in common.
 func (f *smcmc) plan(k int) plan {
-	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns()}
+	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, max(f.Decide.order(), f.Joint.order())}
 }
 
 // run makes the chain of filter r, and keeps its states.
@@ -255,6 +263,7 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		if c.infinite != nil {
 			return nil, infinite(scan, c.infinite)
 		}
+		c.burn(m, f.Burn)
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*st.Dim:], c.x)
 			if (i+1)*looks/st.N() > i*looks/st.N() {

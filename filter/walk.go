@@ -62,11 +62,9 @@ func (w Walk) refine(c *chain, block int) {
 		t.Nearest(c.before, c.y)
 		changed = ssm.Block{From: 0, To: len(c.y)} // the projection may move other coordinates, too
 	}
-	logR, prior := math.Inf(-1), c.tr.LogDensity(c.before, c.y)
-	if prior > math.Inf(-1) {
-		logR = c.try(changed) + prior - c.logPrior()
-	}
-	if c.accepts(s, logR, &c.refine) {
+	prior := c.tr.LogDensity(c.before, c.y)
+	ok, logR := c.decide(s, changed, prior-c.logPrior()+c.gain(), &c.refine)
+	if ok {
 		c.move()
 		c.prior = prior
 	}

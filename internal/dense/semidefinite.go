@@ -114,6 +114,15 @@ func (s *Semidefinite) Coordinates(c, x []float64) {
 	}
 }
 
+// Whiten sets w, of length r, to Λ^−½ Uᵀ S⁻¹ x: the w with x = B w, where x is in the range of A.
+func (s *Semidefinite) Whiten(w, x []float64) {
+	c := make([]float64, s.d)
+	s.Coordinates(c, x)
+	for k := range w {
+		w[k] = c[s.d-s.rank+k] / math.Sqrt(s.values[s.d-s.rank+k])
+	}
+}
+
 // Solve replaces x by A⁻ x.
 func (s *Semidefinite) Solve(x []float64) {
 	c := make([]float64, s.d)
