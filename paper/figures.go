@@ -17,7 +17,7 @@ import (
 // figuresFile is the file of the figures of a run in a folder.
 func figuresFile(dir string) string { return dir + ".figures" }
 
-// figures are the Measures of a run that stand beside the table.
+// figures are the slow Measures of a run.
 type figures struct {
 	Run     string            `json:"run"` // checksum of its manifest
 	Figures map[string]Values `json:"figures"`
@@ -42,11 +42,11 @@ func readFigures(dir, checksum string) (map[string]Values, error) {
 	return f.Figures, nil
 }
 
-// keepFigures keeps those of a run that stand beside the table, if they are not all kept already.
+// keepFigures keeps the slow ones of a run, if they are not all kept already.
 func (t *Table) keepFigures(dir, checksum string, all, kept map[string]Values) error {
 	f, fresh := figures{checksum, map[string]Values{}}, false
 	for _, m := range t.Figures {
-		if m.Beside {
+		if m.Slow {
 			f.Figures[m.Name] = all[m.Name]
 			_, ok := kept[m.Name]
 			fresh = fresh || !ok

@@ -28,7 +28,7 @@ var Fits = &Kind{
 		},
 		{Name: "gradients", Title: "gradients", Short: "grads", Legend: "of single examples, over all particles", Most: math.Inf(1), Form: millions, Of: evaluations(func(c *eval.Cost) int { return c.Gradients })},
 		{Name: "values", Title: "values", Most: math.Inf(1), Beside: true, Of: evaluations(func(c *eval.Cost) int { return c.Values })},
-		sampled("without evaluation, which has a column of its own"),
+		sampled(0, "without evaluation, which has a column of its own"),
 		{Name: "evaluation_seconds", Title: "evaluation", Digits: 1, Most: math.Inf(1), Of: one(func(d Done) (float64, error) { return d.manifest().EvaluationSeconds, nil })},
 	},
 }

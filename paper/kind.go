@@ -52,6 +52,7 @@ type Measure struct {
 	Aside       bool    // for Markdown alone: a terminal is too narrow
 	Compared    bool    // with the published figure, as a ratio
 	Beside      bool    // in records alone: Table.More or Table.Pictures show it. It may be NaN for a way of training that has none
+	Slow        bool    // to compute: it is kept beside the run's folder
 
 	// Of measures a run. nil: the run has no such figure; errLacks: then it is not the run of a cell.
 	Of func(Done) (Values, error)
@@ -121,10 +122,10 @@ func several[D Done](f func(D) ([]float64, error)) func(Done) (Values, error) {
 // seconds is the name of what sampled measures.
 const seconds = "sampling_seconds"
 
-// sampled measures the time that the sampling of a run took.
-func sampled(legend string) Measure {
+// sampled measures the time that the sampling of a run took, and writes it with so many decimals.
+func sampled(digits int, legend string) Measure {
 	return Measure{
-		Name: seconds, Title: "seconds", Legend: legend, Most: math.Inf(1), Form: func(f Figure) string { return f.text(0) },
+		Name: seconds, Title: "seconds", Legend: legend, Most: math.Inf(1), Form: func(f Figure) string { return f.text(digits) },
 		Of: one(func(d Done) (float64, error) { return d.manifest().WorkSeconds, nil }),
 	}
 }

@@ -40,7 +40,7 @@ func besides() (all []Measure) {
 	add := func(prefix string, names []string) {
 		for _, name := range names {
 			name = prefix + name
-			all = append(all, Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Of: one(func(d *fitDone) (float64, error) {
+			all = append(all, Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Slow: true, Of: one(func(d *fitDone) (float64, error) {
 				f, err := d.beside()
 				if v, ok := f[name]; ok || err != nil {
 					return v, err

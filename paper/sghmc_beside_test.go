@@ -36,10 +36,10 @@ func TestWeightsOfAnIteration(t *testing.T) {
 	}
 }
 
-// Figures beside a table are kept for the run that they are of, and for no other.
+// Slow figures are kept for the run that they are of, and for no other.
 func TestKeptFigures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	table := Table{Figures: []Measure{{Name: "a"}, {Name: "b", Beside: true}, {Name: "c", Beside: true}}}
+	table := Table{Figures: []Measure{{Name: "a"}, {Name: "b", Slow: true}, {Name: "c", Slow: true}}}
 	all := map[string]Values{"a": {1}, "b": {2}, "c": {uq.Number(math.NaN())}}
 	if kept, err := readFigures(dir, "x"); kept != nil || err != nil {
 		t.Fatal(kept, err)

@@ -28,6 +28,9 @@ type Table struct {
 	// More is what the runs show beside the table, such as a comparison with the runs of others, whose figures are read from a folder
 	// of data; nil: nothing.
 	More func(t *Table, dataDir string, runs []Run) (string, error)
+
+	// Pictures draws the paper's figures of our runs; nil: there are none.
+	Pictures func(t *Table, runs []Run) ([]Picture, error)
 }
 
 // Protocol names the protocol of a run: "same" is the paper's, "reduced: …" says how it differs.
@@ -158,7 +161,7 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 	}
 	for _, measure := range t.measures() {
 		values, ok := kept[measure.Name]
-		if !ok || !measure.Beside {
+		if !ok || !measure.Slow {
 			values, err = measure.Of(done)
 		}
 		if errors.Is(err, errLacks) {

@@ -51,6 +51,7 @@ Tables: ` + strings.Join(names, ", "),
 	flags.BoolVar(&r.resume, "resume", false, "also continue every run in the folder that was stopped")
 	flags.StringVar(&r.markdown, "markdown", "", "also write the table as Markdown to this `FILE`")
 	forced(cmd, &r.force)
+	flags.StringVar(&r.pictures, "pictures", "", "also draw the paper's figures of our runs, as SVG files in this folder `DIR`")
 	flags.StringVar(&r.record, "record", "", "keep all runs as JSON in this `FILE`, with the runs that it holds already")
 	threads(cmd, &r.threads)
 	dataDir(cmd, &r.dataDir)
@@ -70,13 +71,13 @@ func tableNames() (names []string) {
 }
 
 type reproduce struct {
-	table                                  *paper.Table
-	out, budget, markdown, record, dataDir string
-	seeds                                  []uint
-	threads                                int
-	resume, json, quiet, force             bool
-	leftOut                                map[string]bool       // folders that leaveOut has named
-	done                                   map[string]*paper.Run // by folder: what read has read
+	table                                            *paper.Table
+	out, budget, markdown, record, pictures, dataDir string
+	seeds                                            []uint
+	threads                                          int
+	resume, json, quiet, force                       bool
+	leftOut                                          map[string]bool       // folders that leaveOut has named
+	done                                             map[string]*paper.Run // by folder: what read has read
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
@@ -101,6 +102,9 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := checkThreads(r.threads); err != nil {
 		return err
+	}
+	if r.pictures != "" && r.table.Pictures == nil {
+		return wrongUse("--pictures: table %s has no figures to draw", r.table.Name)
 	}
 	if err := r.checkFiles(); err != nil {
 		return err
