@@ -24,7 +24,7 @@ var Filters = &Kind{
 		{Name: "terms", Title: "terms", Legend: "of the likelihood that were evaluated", Most: math.Inf(1), Form: millions,
 			Of: one(func(d *filterDone) (float64, error) { return float64(d.Metrics.Evaluated), nil })},
 		{Name: "skipped", Title: "skipped", Most: math.Inf(1), Beside: true, Of: one(func(d *filterDone) (float64, error) { return float64(d.Metrics.Skipped), nil })},
-		sampled(1, "of the run, with simulating its scans and with the filter beside"),
+		aside(sampled(1, "of the run, with simulating its scans and with the filter beside")),
 	},
 }
 

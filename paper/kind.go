@@ -129,3 +129,9 @@ func sampled(digits int, legend string) Measure {
 		Of: one(func(d Done) (float64, error) { return d.manifest().WorkSeconds, nil }),
 	}
 }
+
+// aside is a measure for which a terminal has no room.
+func aside(m Measure) Measure {
+	m.Aside = true
+	return m
+}

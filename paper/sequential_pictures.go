@@ -52,7 +52,7 @@ func drawDistances(rows []Row) []byte {
 		}
 		if len(c.Rows) > 0 {
 			panels = append(panels, panel{c.Title, string(c.SVG())})
-			height = max(height, 60+19*float64(len(c.Rows)))
+			height = max(height, float64(60+19*len(c.Rows)))
 		}
 	}
 	if panels == nil {
