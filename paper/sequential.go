@@ -68,7 +68,7 @@ var gaussianAlgorithms = []algorithm{
 // Example 2 draws state and index together, and never refines the previous state (A7).
 var clutterAlgorithms = []algorithm{
 	{"smcmc", chain("ancestors: joint, joint: prior, index: none, refine: {walk: {sd: 0.1}}"), reducedChain},
-	{"smcmc-ours", "{smcmc: {particles: 4000}}", []string{"scans.simulate=5"}},
+	{"smcmc-adapted", "{smcmc: {particles: 4000}}", []string{"scans.simulate=5"}},
 }
 
 func sequentialCells() (cells []Cell) {
