@@ -17,11 +17,11 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// smallClutter is the preset clutter3 with fewer returns: 340 a scan.
+// smallClutter is the preset clutter3 with fewer returns, 340 a scan, and with the decisions of the paper beside a walk that learns.
 func smallClutter(t *testing.T, sets ...string) Filtering {
 	t.Helper()
 	s, err := PresetFiltering("clutter3", append([]string{"model.clutter.returns.rate=60", "model.clutter.clutter.rate=160",
-		"scans.simulate=4", "method.smcmc.particles=300", "method.smcmc.burn=300", "method.smcmc.refine={walk: {sd: adapted}}"}, sets...)...)
+		"scans.simulate=4", "method.smcmc={particles: 300, repeat: 8, burn: 300, ancestors: joint, joint: prior, index: uniform, refine: {walk: {sd: adapted}}}"}, sets...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +35,14 @@ func filterLines(t *testing.T, s Filtering, o FilterOptions) string {
 	out := json.NewEncoder(&all)
 	o.Line = func(l *filtering.Line) error {
 		line := *l
-		line.Evaluated, line.Skipped = 0, 0
+		line.Evaluated, line.Skipped, line.PassTerms = 0, 0, 0
 		return out.Encode(line)
 	}
 	r, err := Filter(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Metrics.Evaluated, r.Metrics.Skipped = 0, 0
+	r.Metrics.Evaluated, r.Metrics.Skipped, r.Metrics.PassTerms = 0, 0, 0
 	if err := out.Encode(r.Metrics); err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +82,18 @@ func TestFilterSameBytes(t *testing.T) {
 			}
 		}
 		restore()
+	}
+	// Decisions by some of the returns, of scans of 3,400.
+	some := []string{"model.clutter.returns.rate=600", "model.clutter.clutter.rate=1600", "scans.simulate=2", "method.smcmc.particles=60", "method.smcmc.burn=60",
+		"method.smcmc.decide={subsample: {give_up: 0.5}}"}
+	alone := filterLines(t, smallClutter(t, some...), FilterOptions{Options: Options{Threads: 1}})
+	if !strings.Contains(alone, `"residuals":`) {
+		t.Fatalf("no rows are looked at:\n%s", alone)
+	}
+	for _, evaluate := range []string{"near", "all"} {
+		if got := filterLines(t, smallClutter(t, append(some, "model.clutter.evaluate="+evaluate)...), FilterOptions{Options: Options{Threads: 7}}); got != alone {
+			t.Errorf("decide: subsample, evaluate: %s:\n%s", evaluate, firstDifference(got, alone))
+		}
 	}
 	if filterLines(t, smallClutter(t, "seed=2", "against={bootstrap: {particles: 300}}"), FilterOptions{}) == want {
 		t.Error("two seeds gave the same bytes")

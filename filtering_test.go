@@ -15,6 +15,7 @@ import (
 
 	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/filtering"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/ssm"
@@ -35,6 +36,34 @@ model: {clutter: {acceleration: 0.5, returns: {rate: 2000, sd: 1}, clutter: {rat
   start: [{mean: [-20, 0, 2, 1], sd: [1, 1, 0.5, 0.5]}]}}
 scans: {simulate: 3}
 method: {smcmc: {particles: 10, burn: 5}}
+`,
+	// Nodes that share the returns of a scan.
+	"nodes": `seed: 7
+model: {clutter: {acceleration: 0.5, returns: {rate: 20, sd: 1}, clutter: {rate: 40, region: [-50, 50, -50, 50]},
+  start: [{mean: [-20, 0, 2, 1], sd: [1, 1, 0.5, 0.5]}, {mean: [20, 10, -1, -1], sd: [1, 1, 0.5, 0.5]}]}}
+scans: {simulate: 12}
+method: {ep: {nodes: 3, particles: 90, burn: 40, repair: softabs}}
+against: {bootstrap: {particles: 100}}
+`,
+	// Draws near the returns of two targets that overlap, by four filters.
+	"guided": `seed: 7
+model: {clutter: {acceleration: 0.5, returns: {rate: 900, sd: 1}, clutter: {rate: 900, region: [-20, 20, -20, 20]},
+  start: [{mean: [-5, 0, 1, 0], sd: [1, 1, 0.5, 0.5]}, {mean: [-5, 2, 1, 0], sd: [1, 1, 0.5, 0.5]}]}}
+scans: {simulate: 4}
+method: {smcmc: {particles: 80, repeat: 4, burn: 20, joint: guided}}
+against: laplace
+`,
+	"mode": `seed: 8
+model: {range_bearing: {acceleration: 0.1, sensors: [[0, 0], [100, 20]], sd_range: 1, sd_bearing: 0.02, start: {mean: [30, 30, 1, 0], sd: [1, 1, 1, 1]}}}
+scans: {simulate: 12}
+method: laplace
+`,
+	// Decisions by some of the returns.
+	"subsampled": `seed: 7
+model: {clutter: {acceleration: 0.5, returns: {rate: 200, sd: 1}, clutter: {rate: 300, region: [-50, 50, -50, 50]},
+  start: [{mean: [-20, 0, 2, 1], sd: [1, 1, 0.5, 0.5]}, {mean: [20, 10, -1, -1], sd: [1, 1, 0.5, 0.5]}]}}
+scans: {simulate: 6}
+method: {smcmc: {particles: 60, index: uniform, decide: {subsample: {give_up: 0.5}}}}
 `,
 	"line": `seed: 3
 model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]], returns: 40}}
@@ -194,7 +223,7 @@ func TestFilterStopAndGoOn(t *testing.T) {
 // TestFilterKilledAnywhere copies the folder again and again while a run is at work, which is what a killed process would have left,
 // and goes on in the copies.
 func TestFilterKilledAnywhere(t *testing.T) {
-	for _, name := range []string{"clutter", "line", "time"} {
+	for _, name := range []string{"clutter", "nodes", "line", "time"} {
 		s, root := filteringOf(t, filterings[name]), t.TempDir()
 		dir := filepath.Join(root, "run")
 		var copies []string
@@ -351,7 +380,8 @@ func TestFilterProgress(t *testing.T) {
 	}
 }
 
-// TestFilterPresetsMix: the chains of the presets' filters mix, so that nothing is said of them.
+// TestFilterPresetsMix: the chains of the presets' filters mix, so that nothing is said of them. Guided draws are accepted, samples are worth most of
+// their number, and no run warns.
 func TestFilterPresetsMix(t *testing.T) {
 	for _, name := range []string{"gaussian-m500", "range-bearing", "clutter3", "clutter3-crossing"} {
 		s, err := PresetFiltering(name, "scans.simulate=4")
@@ -368,6 +398,11 @@ func TestFilterPresetsMix(t *testing.T) {
 		}
 		if r.Metrics.RHat == nil || r.Metrics.Apart > 0 {
 			t.Errorf("%s: R-hat %v, above 3 in %d scans", name, r.Metrics.RHat, r.Metrics.Apart)
+		}
+		if least, ok := map[string]float64{"clutter3": 0.9, "clutter3-crossing": 0.8}[name]; ok {
+			if m := r.Metrics; !(float64(m.Joint.Mean) >= least) || !(float64(m.ESS.Min) >= 0.7*4000) || finding.Warnings(r.Findings) > 0 || !finding.Has(r.Findings, finding.NearlyNormal{}) {
+				t.Errorf("%s: accepted %+v, ESS %+v, %q", name, m.Joint, m.ESS, r.Notes())
+			}
 		}
 		for _, line := range lines {
 			for _, e := range (&filtering.Step{Line: line}).All() {
@@ -390,6 +425,33 @@ func TestFilterFindsSmallFilters(t *testing.T) {
 		found := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == "small-filters" })
 		if said := strings.Contains(strings.Join(r.Notes(), "\n"), "each of the 8 filters of smcmc has 10 particles, fewer than 32"); found != want || said != want {
 			t.Errorf("%d filters: %q", repeat, r.Notes())
+		}
+	}
+}
+
+// A run whose decisions are nearly all made by the sum over all measurements says so, where scans are small or their returns are outside of
+// the region; one where a few rows decide does not.
+func TestFilterFindsIdleSubsampling(t *testing.T) {
+	for name, c := range map[string]struct {
+		sets []string
+		want bool
+	}{
+		"healthy": {nil, false},
+		"few":     {[]string{"model.clutter.returns.rate=10", "model.clutter.clutter.rate=20", "method.smcmc.decide=subsample"}, true},
+		"outside": {[]string{"model.clutter.clutter.region=[60, 90, 60, 90]"}, true},
+		"all":     {[]string{"method.smcmc.decide=all"}, false},
+	} {
+		r, err := Filter(t.Context(), filteringOf(t, filterings["subsampled"], c.sets...), FilterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := r.Metrics
+		said := strings.Contains(strings.Join(r.Notes(), "\n"), "Take decide: all")
+		if said != c.want || (m.BySum != nil) != (name != "all") || name == "healthy" && m.Residuals == 0 || name == "all" && m.Residuals > 0 {
+			t.Errorf("%s: %q, by the sum %+v, %d rows", name, r.Notes(), m.BySum, m.Residuals)
+		}
+		if name == "healthy" && !(m.BySum.Refine.Max < 0.5 && m.Seen.Refine.Max < 0.7 && m.Passes > 0) {
+			t.Errorf("by the sum %+v, seen %+v, %d passes", m.BySum.Refine, m.Seen.Refine, m.Passes)
 		}
 	}
 }

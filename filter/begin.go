@@ -16,11 +16,13 @@ type plan struct {
 	learns         bool // the refinement learns in the burn-in
 	decide         Decision
 	order          int // of the series about x⁺ that a chain needs; 0: none
+	beside
 }
 
 // newChain starts the chain of a scan in one of the filters: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the
 // draw, the chain starts at another draw, up to mostStarts. Where a target has not found its measurements there, a start is sought
-// (starts.go). The number of the filter is for its streams.
+// (starts.go). A chain of a node whose target has the sites of others starts at a draw of p(· | f(a)) times them. The number of the filter is
+// for its streams.
 func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(f.Model, scan)
 	if err != nil {
@@ -33,7 +35,7 @@ func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	d, groups := st.Dim, f.groups
 	c := &chain{
 		blocks: f.blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
-		groups: groups, apart: f.apart, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
+		groups: groups, apart: f.apart, beside: f.beside, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
 	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
 	if c.tries = max(1, c.n/8); c.apart && len(groups) > 1 {
@@ -42,11 +44,12 @@ func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	if st.K == 0 {
 		c.widen(f.Model.Start)
 	}
-	s, possible := c.key.Stream(), false
+	c.tilt()
+	s, possible := c.at(begunAt).Stream(), false
 	for range mostStarts {
 		c.draw(s)
 		c.a, c.b, c.before, c.other = c.b, c.a, c.other, c.before
-		tr.Sample(s, c.before, c.x)
+		c.predict(s, c.before, c.x)
 		l := logLik(like, c.x)
 		if math.IsInf(l, 1) {
 			return nil, infinite(scan, c.x)
@@ -72,4 +75,18 @@ func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	}
 	c.key.Purpose = rng.Chain
 	return c, nil
+}
+
+// tilt makes the laws of proposals that are tilted by the cavity. Where the transition is not Gaussian, there are none, and proposals are
+// draws of the prediction.
+func (c *chain) tilt() {
+	g, ok := c.tr.(ssm.Gaussian)
+	if c.cavity == nil || !ok {
+		return
+	}
+	joined, ok := newTilt(g, c.cavity, c.groups)
+	refined, also := newTilt(g, c.cavity, c.blocks)
+	if ok && also {
+		c.joined, c.refined = joined, refined
+	}
 }

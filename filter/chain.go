@@ -27,33 +27,62 @@ type chain struct {
 	infinite []float64   // a proposal whose log-likelihood is +Inf; nil: there was none
 	b        []int32     // a*
 
-	decider decider    // how decisions look at the measurements
-	order   int        // of the series about x⁺ that decisions or proposals need; 0: none
-	newton  *newton    // the search for x⁺; nil: none
-	plus    spot       // x⁺, with the series of order 2 there
-	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood; nil: none
-	joined  *tilt      // the prediction times it, in the blocks of joint proposals; nil: none
-	refined *tilt      // and in those of refinements
-	half    []float64  // the mean of the states of the second half of the burn-in
+	decider decider   // how decisions look at the measurements
+	order   int       // of the series about x⁺ that decisions or proposals need; 0: none
+	newton  *newton   // the search for x⁺; nil: none
+	plus    spot      // x⁺, with the series of order 2 there
+	beside            // what measurements elsewhere say of the state
+	joined  *tilt     // the prediction times the cavity, in the blocks of joint proposals; nil: none
+	refined *tilt     // and in those of refinements
+	guide   *guide    // guided draws about x⁺; nil: to be prepared
+	repairs int       // of matrices that must be positive semidefinite
+	half    []float64 // the mean of the states of the second half of the burn-in
 
-	key     rng.Key // of the present step
+	key     rng.Key // of the present decision
 	burning bool
+
+	looked    rate  // how a Subsample made the present decision
+	residuals int64 // terms of the likelihood that decisions have looked at one by one
+	fault     error // the model contradicts itself
 
 	joint, index, refine rate
 	walk                 walkers     // what a refinement by random walk has learned
 	kept                 []int32     // the indices of the states that are kept
 	summary              []summary   // and what these states say
 	explained            []float64   // measurements that each target explains, the mean over some of these states; nil: unknown
+	evidence             evidence    // of the scan, where its draws are weighed
 	exact                *exactIndex // what the exact draw of the index needs; nil until it is used
 }
 
-// rate counts decisions.
-type rate struct{ made, accepted int }
+// beside is what the chain of a node knows of the measurements that other nodes hold (ep.go). The zero value is that of a filter which has all
+// of them.
+type beside struct {
+	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood: the product of their sites; nil: none
+	pass    int        // how often the nodes have exchanged sites of the scan
+	printed bool       // joint proposals leave out c(a) (EP.Printed)
+	shared  bool       // other nodes hold some of the measurements: the chain's own do not give the evidence of the scan
+}
 
-func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.accepted }
+// rate counts decisions.
+type rate struct {
+	made, accepted int
+
+	// Those that a Subsample made: how many measurements they had and have looked at, and how many were made by the sum.
+	sampled, summed int
+	of, rows        int64
+}
+
+func (r *rate) add(o rate) {
+	r.made, r.accepted = r.made+o.made, r.accepted+o.accepted
+	r.sampled, r.summed, r.of, r.rows = r.sampled+o.sampled, r.summed+o.summed, r.of+o.of, r.rows+o.rows
+}
 
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
+
+// seen is the share of the measurements that decisions have looked at, and bySum that of the decisions by the sum; NaN without a Subsample.
+func (r rate) seen() float64  { return float64(r.rows) / float64(r.of) }
+func (r rate) bySum() float64 { return float64(r.summed) / float64(r.sampled) }
 
 // draw draws an index for each group, uniformly, and sets other to the state before that they make.
 func (c *chain) draw(s *ssm.Stream) {
@@ -70,34 +99,56 @@ func (c *chain) take(before []float64, g int, a int32) {
 }
 
 // sample makes a proposal of the state, with the coordinates of a block drawn from p(· | before). If the target has a further Gaussian
-// factor, the law is tilted by it, where the block is the g-th of t; logC is then the logarithm of its normaliser (tilt).
-func (c *chain) sample(s *ssm.Stream, t *tilt, g int, before []float64, b ssm.Block) (logC float64) {
+// factor, the law is tilted by it, where the block is the g-th of t. rest is the logarithm of what the draw leaves over of the factor: its
+// normaliser (tilt) or, without a tilt, the factor at the proposal.
+func (c *chain) sample(s *ssm.Stream, t *tilt, g int, before []float64, b ssm.Block) (rest float64) {
 	if t != nil {
 		copy(c.y, c.x)
-		logC = t.at(g, before, c.x)
+		rest = t.at(g, before, c.x)
 		t.sample(s, g, c.y)
-		return logC
+		return rest
 	}
 	c.tr.Sample(s, before, c.y)
 	copy(c.y[:b.From], c.x[:b.From])
 	copy(c.y[b.To:], c.x[b.To:])
-	return 0
+	return c.cavity.at(c.y)
 }
 
-// normaliser is log c(a) of the chain's own state before; 0 without a tilt.
-func (c *chain) normaliser(t *tilt, g int) float64 {
+// predict sets x to a draw of the prediction from a state before and then, if it is tilted, of one block given the others after another.
+func (c *chain) predict(s *ssm.Stream, before, x []float64) {
+	c.tr.Sample(s, before, x)
+	if c.joined == nil {
+		return
+	}
+	for g := range c.groups {
+		c.joined.at(g, before, x)
+		c.joined.sample(s, g, x)
+	}
+}
+
+// rest is what sample would have returned for the chain's own state.
+func (c *chain) rest(t *tilt, g int) float64 {
 	if t == nil {
-		return 0
+		return c.cavity.at(c.x)
 	}
 	return t.at(g, c.before, c.x)
 }
 
 // stream returns the random numbers of a decision of the present step.
 func (c *chain) stream(decision int) *ssm.Stream {
-	k := c.key
-	k.Mutation = decision
-	return k.Stream()
+	c.key = c.at(decision)
+	return c.key.Stream()
 }
+
+// at is the key of some random numbers of the present step and pass.
+func (c *chain) at(place int) rng.Key {
+	k := c.key
+	k.Mutation = places*c.pass + place
+	return k
+}
+
+// places bounds the places of a step's random numbers in the field Mutation: its decisions, and those of a chain's start.
+const places = 256
 
 // logPrior is log p(x | f(a)) of the chain's state.
 func (c *chain) logPrior() float64 {
@@ -130,10 +181,14 @@ type decider interface {
 // measurements. NaN and −Inf are refused: a proposal without a likelihood, or without a density.
 func (c *chain) decide(s *ssm.Stream, b ssm.Block, rest float64, r *rate) (ok bool, logR float64) {
 	logU := rng.Log(s.Float64()) // drawn in any case, so that all Decisions see the same numbers
+	c.looked = rate{}
 	if logR = math.Inf(-1); rest > logR {
 		ok, logR = c.decider.decide(c, b, logU, rest)
 	}
 	c.count(ok, r)
+	if !c.burning {
+		r.add(c.looked)
+	}
 	return ok, logR
 }
 

@@ -3,6 +3,7 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/ssm"
@@ -15,13 +16,28 @@ import (
 
 const improvement = 1 // steps from the mean of the burn-in
 
+// errNoSeries refuses a likelihood without a series.
+var errNoSeries = errors.New("the model's likelihood has no Taylor series (ssm.Expandable), which decide: subsample and joint: guided need: " +
+	"take decide: all and joint: prior")
+
 // expandable is the likelihood of the chain as one with a series.
 func (c *chain) expandable() (ssm.Expandable, error) {
-	if like, ok := own(c.like).(ssm.Expandable); ok {
+	if like, ok := seriesOf(c.like, len(c.x)); ok {
 		return like, nil
 	}
-	return nil, errors.New("the model's likelihood has no Taylor series (ssm.Expandable), which decide: subsample and joint: guided need: " +
-		"take decide: all and joint: prior")
+	return nil, errNoSeries
+}
+
+// hasSeries refuses a model whose likelihoods have no series. One that has no likelihood of an empty scan is found out by the first scan.
+func hasSeries(m ssm.Model) error {
+	like, err := m.Bind(&ssm.Scan{})
+	if err != nil || like == nil {
+		return nil
+	}
+	if _, ok := like.(ssm.Expandable); !ok {
+		return errNoSeries
+	}
+	return nil
 }
 
 // expand seeks the first x⁺ of the scan.
@@ -63,14 +79,18 @@ func (c *chain) burn(m, steps int) {
 	for i, v := range c.plus.at {
 		c.half[i] += v
 	}
-	if best, ok := c.newton.climb(c.half, 1+improvement); ok {
-		c.settle(best)
+	best, ok := c.newton.climb(c.half, 1+improvement)
+	if !ok {
+		best = c.plus
 	}
+	c.settle(best)
 }
 
 // settle makes a spot x⁺, with the series that the chain needs: the last pass may have been elsewhere, or of another order.
 func (c *chain) settle(s spot) {
-	c.newton.look(s.at, c.order)
+	if n := c.newton; n.order != c.order || !slices.Equal(n.at, s.at) {
+		n.look(s.at, c.order)
+	}
 	c.plus = s
 	c.decider.expanded(c)
 }

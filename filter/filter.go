@@ -4,6 +4,7 @@
 //	Kalman      kalman.go     the exact answer for linear Gaussian models; smoother.go looks back
 //	Bootstrap   bootstrap.go  particles drawn from the prediction, weighted by the likelihood
 //	Auxiliary   auxiliary.go  particles chosen by how well they predict the scan before they are moved
+//	EP          ep.go         sequential MCMC by several nodes, each of which has some of a scan's measurements (site.go, exchange.go, shares.go)
 //
 // The table Methods lists them. A method is a plain value whose fields are its settings. On makes a Filter of it, for one model
 // and one seed:
@@ -68,8 +69,10 @@ type Method interface {
 	Findings() []finding.Finding
 	// Sampler says which of the settings that a finding may advise are on already.
 	Sampler() finding.Sampler
-	// Filters is the number of independent filters, whose states are joined.
+	// Filters is the number of filters whose states are joined.
 	Filters() int
+	// Numbers is how many numbers of nodes the filter of a job draws by: Job.Node and those that follow it.
+	Numbers() int
 }
 
 // Info is what a step found. It is only looked at: nothing of it goes into the next step.
@@ -92,13 +95,26 @@ type Info struct {
 	Explained []float64
 	Lost      []bool
 
-	Evaluated   int64    // terms of the likelihood that were evaluated
-	Skipped     int64    // terms that could be left out, because the result is the same without them
-	LogEvidence float64  // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
-	Surprise    *float64 // share of the scans that were predicted that are no more likely, where the method knows it exactly; nil: Surprise estimates it
-	Resampled   bool
-	Dropped     int // measurements that the model leaves out (ssm.Dropper)
+	// Seen has, of each kind of decision by decide: subsample, the share of the measurements that a decision looks at, S/M: all, where
+	// the sum over them decides. BySum has the share of the decisions by that sum. nil: there is no such decision.
+	Seen, BySum *ByKind
+
+	Nodes         *Nodes   // of EP with several nodes; the acceptance above is then that of the last pass
+	Passes        int      // over the measurements, for the Taylor series that decide: subsample and joint: guided need
+	PassTerms     int64    // of the terms that were evaluated, those of these passes
+	Residuals     int64    // and those of measurements that decisions have looked at one by one
+	Evaluated     int64    // terms of the likelihood that were evaluated
+	Skipped       int64    // terms that could be left out, because the result is the same without them
+	Repairs       int      // of curvatures with an eigenvalue below 0, which counts as 0
+	LogEvidence   float64  // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
+	LogEvidenceSE float64  // its Monte Carlo standard error; NaN: unknown, or the method has none
+	Surprise      *float64 // share of the scans that were predicted that are no more likely, where the method knows it exactly; nil: Surprise estimates it
+	Resampled     bool
+	Dropped       int // measurements that the model leaves out (ssm.Dropper)
 }
+
+// ByKind has a number of each kind of decision of SMCMC; NaN: there is no such decision.
+type ByKind struct{ Joint, Index, Refine float64 }
 
 // TimeError is the error for a scan whose time does not come after the last one's, or is none to which the model can go from there.
 type TimeError struct {
@@ -199,5 +215,5 @@ func given(ctx context.Context, st *State, scan *ssm.Scan) error {
 
 // noAcceptance is the Info of a method without decisions.
 func noAcceptance() Info {
-	return Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN()}
+	return Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), LogEvidenceSE: math.NaN()}
 }

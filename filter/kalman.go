@@ -53,6 +53,9 @@ func (Kalman) Sampler() finding.Sampler { return finding.Sampler{} }
 // Filters implements Method.
 func (Kalman) Filters() int { return 1 }
 
+// Numbers implements Method.
+func (Kalman) Numbers() int { return 1 }
+
 // On implements Method.
 func (m Kalman) On(job Job) (Filter, error) {
 	if err := job.check(); err != nil {
@@ -126,7 +129,7 @@ func predict(m ssm.Model, st *State, scan *ssm.Scan) (mean, cov, a []float64, er
 	}
 	g, ok := tr.(ssm.Gaussian)
 	if !ok {
-		return nil, nil, nil, fmt.Errorf("a Kalman filter needs Gaussian transitions, not %T", tr)
+		return nil, nil, nil, fmt.Errorf("the filter needs transitions x ~ N(A x, Q) that say so (ssm.Gaussian), not %T", tr)
 	}
 	a, q := g.Gaussian()
 	d := st.Dim

@@ -78,16 +78,18 @@ func weightedMethods(particles int) map[string]Method {
 }
 
 // Over all scans of two filters that share them no random stream is opened twice: no scan, no step of a chain, none of its decisions,
-// no particle and no filter draws what another has drawn. What is opened for a scan has its number, and the seed and the filter's own.
+// no particle, no pass and no filter draws what another has drawn. What is opened for a scan has its number, and the seed and the filter's own.
 func TestEveryStreamOfAFilterIsItsOwn(t *testing.T) {
 	methods := weightedMethods(600) // of several tasks
 	for name, way := range ways {
 		way.Particles, way.Burn = 60, 20
 		methods[name] = way
 	}
+	methods["nodes"] = epOf(func(m *EP) { m.Particles, m.Nodes, m.Passes, m.Burn = 60, 3, 3, 20 })
 	for name, m := range methods {
 		seen := map[rng.Key]bool{}
-		for node := range 2 {
+		for filter := range 2 {
+			node := filter * m.Numbers()
 			f, err := m.On(Job{Model: two{example1}, Seed: 31, Node: node})
 			if err != nil {
 				t.Fatal(err)
@@ -102,7 +104,7 @@ func TestEveryStreamOfAFilterIsItsOwn(t *testing.T) {
 				}
 				for _, key := range keys {
 					switch {
-					case key.Seed != 31 || key.Island != node || key.Iteration != k:
+					case key.Seed != 31 || key.Island < node || key.Island >= node+m.Numbers() || key.Iteration != k:
 						t.Fatalf("%s: filter %d with seed 31 draws for scan %d by %+v", name, node, k, key)
 					case seen[key]:
 						t.Fatalf("%s: filter %d draws for scan %d once more by %+v", name, node, k, key)

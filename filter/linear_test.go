@@ -112,7 +112,9 @@ func againstKalman(t *testing.T, m ssm.Model, scans []*ssm.Scan, exact []*State,
 	chains.Defaults()
 	uniform := chains
 	uniform.Index, uniform.Refine = UniformIndex{}, PriorRefinement{}
-	methods := map[string]Method{"bootstrap": Bootstrap{Particles: 4000}, "auxiliary": Auxiliary{Particles: 4000}, "smcmc": chains, "smcmc, uniform": uniform}
+	guided := chains
+	guided.Joint = Guided{}
+	methods := map[string]Method{"bootstrap": Bootstrap{Particles: 4000}, "auxiliary": Auxiliary{Particles: 4000}, "smcmc": chains, "smcmc, uniform": uniform, "smcmc, guided": guided}
 	if more != nil {
 		methods["smcmc, other"] = more(chains)
 	}

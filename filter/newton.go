@@ -19,6 +19,10 @@ type newton struct {
 	prior  *dense.Semidefinite
 	root   []float64  // B, Dim × r
 	factor *quadratic // nil: none
+	enough float64    // nats that another step would gain: less ends a search
+
+	at    []float64 // of the last pass
+	order int       // of its series
 
 	passes int   // over the measurements, of all searches
 	terms  int64 // of the likelihood that they evaluated
@@ -34,12 +38,12 @@ type spot struct {
 const (
 	mostPasses = 16   // of one search
 	mostHalves = 4    // of one step
-	enoughGain = 1e-2 // nats that another step would gain: less ends a search
+	enoughGain = 1e-2 // nats: a mode within a seventh of a standard deviation
 )
 
 // newNewton returns the search with the moments of a prediction. ok is false if the covariance is not positive semidefinite.
 func newNewton(like ssm.Expandable, mean, cov []float64, factor *quadratic) (n *newton, ok bool) {
-	n = &newton{like: like, mean: mean, factor: factor}
+	n = &newton{like: like, mean: mean, factor: factor, enough: enoughGain}
 	if n.prior, ok = dense.NewSemidefinite(cov, len(mean)); ok {
 		n.root = n.prior.Root()
 	}
@@ -49,6 +53,7 @@ func newNewton(like ssm.Expandable, mean, cov []float64, factor *quadratic) (n *
 // look makes a pass.
 func (n *newton) look(at []float64, order int) (ssm.Expansion, bool) {
 	e, ok := n.like.Expand(at, order)
+	n.at, n.order = at, order
 	n.passes++
 	n.terms += e.Terms
 	return e, ok
@@ -76,7 +81,7 @@ func (n *newton) climb(from []float64, most int) (best spot, ok bool) {
 	}
 	for used := 1; used < most; {
 		step, gain := n.step(best)
-		if !(gain > enoughGain) {
+		if !(gain > n.enough) {
 			break
 		}
 		better := false
@@ -103,7 +108,7 @@ func (n *newton) climb(from []float64, most int) (best spot, ok bool) {
 // step returns the whole step from a spot, and the nats that it would gain if the series were exact.
 func (n *newton) step(s spot) (step []float64, gain float64) {
 	d, r := len(s.at), n.prior.Rank()
-	slope, precision := n.slope(s)
+	gradient, precision := s.slope(n.factor)
 	clipped(precision, d)
 	step = make([]float64, d)
 	l, ok := tightened(n.root, precision, d, r)
@@ -116,7 +121,7 @@ func (n *newton) step(s spot) (step []float64, gain float64) {
 	}
 	n.prior.Whiten(u, dev) // −w
 	for k := range u {
-		for i, v := range slope {
+		for i, v := range gradient {
 			u[k] += float64(n.root[i*r+k] * v)
 		}
 	}
@@ -129,21 +134,21 @@ func (n *newton) step(s spot) (step []float64, gain float64) {
 	return step, gain
 }
 
-// slope is the gradient of the likelihood and the factor at a spot, and the negative of their Hessian.
-func (n *newton) slope(s spot) (slope, precision []float64) {
+// slope is the gradient of the likelihood and a Gaussian factor at a spot, and the negative of their Hessian.
+func (s spot) slope(q *quadratic) (gradient, precision []float64) {
 	d := len(s.at)
-	slope, precision = append([]float64(nil), s.Gradient...), make([]float64, d*d)
+	gradient, precision = append([]float64(nil), s.Gradient...), make([]float64, d*d)
 	for i, v := range s.Hessian {
 		precision[i] = -v
 	}
-	if q := n.factor; q != nil {
-		for i := range slope {
-			slope[i] += q.gradient[i]
+	if q != nil {
+		for i := range gradient {
+			gradient[i] += q.gradient[i]
 			for j, v := range s.at {
-				slope[i] -= float64(q.precision[i*d+j] * (v - q.origin[j]))
+				gradient[i] -= float64(q.precision[i*d+j] * (v - q.origin[j]))
 				precision[i*d+j] += q.precision[i*d+j]
 			}
 		}
 	}
-	return slope, precision
+	return gradient, precision
 }

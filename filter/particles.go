@@ -36,6 +36,9 @@ func (sampling) Sampler() finding.Sampler { return finding.Sampler{Weighted: tru
 // Filters implements Method.
 func (sampling) Filters() int { return 1 }
 
+// Numbers implements Method.
+func (sampling) Numbers() int { return 1 }
+
 // weighting is a job of weighted particles.
 type weighting struct {
 	Job

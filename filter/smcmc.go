@@ -110,7 +110,28 @@ func (m SMCMC) Check(f *config.Faults) {
 }
 
 // Suits implements Method.
-func (m SMCMC) Suits(model ssm.Model) error { return m.Ancestors.suits(model) }
+func (m SMCMC) Suits(model ssm.Model) error {
+	if m.order() > 0 {
+		if err := hasSeries(model); err != nil {
+			return err
+		}
+	}
+	if err := m.Ancestors.suits(model); err != nil || m.Joint == nil {
+		return err
+	}
+	return m.Joint.suits(model)
+}
+
+// order is that of the series about x⁺ that a chain needs; 0: none.
+func (m SMCMC) order() (order int) {
+	if m.Decide != nil {
+		order = m.Decide.order()
+	}
+	if m.Joint != nil {
+		order = max(order, m.Joint.order())
+	}
+	return order
+}
 
 // Title implements Method.
 func (m SMCMC) Title() string {
@@ -123,8 +144,10 @@ func (m SMCMC) Title() string {
 // Bytes implements Method.
 func (m SMCMC) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+20) }
 
-// Evidence implements Method: a chain estimates none.
-func (SMCMC) Evidence() bool { return false }
+// Evidence implements Method: guided draws estimate it, where all measurements are looked at. A chain has none.
+func (m SMCMC) Evidence() bool {
+	return m.Joint != nil && m.Joint.weighs() && (m.Decide == nil || m.Decide.order() == 0)
+}
 
 // Findings implements Method: filters that have few particles each.
 func (m SMCMC) Findings() []finding.Finding {
@@ -138,7 +161,7 @@ func (m SMCMC) Findings() []finding.Finding {
 
 // Sampler implements Method.
 func (m SMCMC) Sampler() finding.Sampler {
-	s := finding.Sampler{Chains: true, Joint: m.Joint != nil && m.Joint.moves()}
+	s := finding.Sampler{Chains: true, Joint: m.Joint != nil && m.Joint.moves(), Guided: m.Joint != nil && m.Joint.weighs()}
 	s.Index = m.Index != nil && m.Index.changes()
 	s.Walk = m.Refine != nil && m.Refine.walks()
 	return s
@@ -192,12 +215,17 @@ func (m SMCMC) On(job Job) (Filter, error) {
 type smcmc struct {
 	SMCMC
 	Job
+	beside
 	blocks []ssm.Block
 }
 
 // Init implements Filter.
 func (f *smcmc) Init(context.Context) (*State, error) {
-	return &State{Dim: f.Model.Dim(), X: f.start(f.Particles), LogZ: math.NaN()}, nil
+	st := &State{Dim: f.Model.Dim(), X: f.start(f.Particles), LogZ: math.NaN()}
+	if f.Evidence() {
+		st.LogZ = 0
+	}
+	return st, nil
 }
 
 // Step implements Filter.
@@ -223,6 +251,7 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 	}
 	info := f.info(chains)
 	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, tuning
+	st.LogZ += info.LogEvidence // NaN: none
 	return info, nil
 }
 
@@ -238,7 +267,7 @@ func (f *smcmc) part(st *State, r int) *State {
 
 // plan is what the chains of scan k + 1 have in common.
 func (f *smcmc) plan(k int) plan {
-	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, max(f.Decide.order(), f.Joint.order())}
+	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, f.order(), f.beside}
 }
 
 // run makes the chain of filter r, and keeps its states.
@@ -263,6 +292,9 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 		if c.infinite != nil {
 			return nil, infinite(scan, c.infinite)
 		}
+		if c.fault != nil {
+			return nil, fmt.Errorf("the scan at %v s: %w", scan.Time, c.fault)
+		}
 		c.burn(m, f.Burn)
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*st.Dim:], c.x)
@@ -274,6 +306,12 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 	}
 	c.summary = summarise(kept, st.Dim)
 	c.still(c.summary)
+	if f.Evidence() && !f.shared {
+		c.weigh(r)
+	}
+	if c.infinite != nil {
+		return nil, infinite(scan, c.infinite)
+	}
 	return c, nil
 }
 
@@ -292,11 +330,30 @@ func (f *smcmc) info(chains []*chain) Info {
 			evaluated, skipped := t.Terms()
 			info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
 		}
+		info.work(c)
 		info.Ancestors += distinct(c.kept, len(c.groups), c.n)
+		info.Repairs += c.repairs
 	}
 	info.Ancestors /= f.Repeat
 	info.find(chains)
 	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
+	if joint.sampled+index.sampled+refine.sampled > 0 {
+		info.Seen = &ByKind{joint.seen(), index.seen(), refine.seen()}
+		info.BySum = &ByKind{joint.bySum(), index.bySum(), refine.bySum()}
+	}
 	info.compare(list, f.Particles/f.Repeat)
+	if f.Evidence() && !f.shared {
+		info.weigh(chains)
+	}
 	return info
+}
+
+// work adds what a chain has evaluated beside whole sums.
+func (info *Info) work(c *chain) {
+	info.Residuals += c.residuals
+	if n := c.newton; n != nil {
+		info.Passes, info.PassTerms = info.Passes+n.passes, info.PassTerms+n.terms
+		info.Evaluated += n.terms
+	}
+	info.Evaluated += c.residuals
 }

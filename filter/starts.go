@@ -28,9 +28,10 @@ const (
 
 // The streams of a chain's start, as the field Mutation.
 const (
-	tunedAt  = iota + 1 // draws of the prediction whose spread a walk begins with
-	soughtAt            // one for each particle, where a start is sought
-	startsAt            // particles before the first scan
+	begunAt  = iota // the start itself
+	tunedAt         // draws of the prediction whose spread a walk begins with
+	soughtAt        // one for each particle, where a start is sought
+	startsAt        // particles before the first scan: the same in all passes of a node
 )
 
 // widen takes more draws of the model's start as the particles before the first scan. Where the start is wide beside what the scan tells, a
@@ -79,9 +80,9 @@ func (c *chain) seek() {
 // predictions draws the state that each particle leads to.
 func (c *chain) predictions() []float64 {
 	d := len(c.x)
-	draws, key := make([]float64, c.n*d), c.key
-	key.Mutation = soughtAt
-	s := key.Stream()
+	key := c.at(soughtAt)
+	key.Purpose = rng.Predict
+	draws, s := make([]float64, c.n*d), key.Stream()
 	for a := range c.n {
 		c.tr.Sample(s, c.from[a*d:(a+1)*d], draws[a*d:(a+1)*d])
 	}
@@ -110,7 +111,7 @@ func (c *chain) put(g int, b ssm.Block, draws []float64, places [][]float64) {
 		c.given(b.From, at, b.To, p)
 		copy(c.other, c.before)
 		c.take(c.other, g, int32(a))
-		gain := c.tr.LogDensity(c.other, c.y) - c.logPrior()
+		gain := c.tr.LogDensity(c.other, c.y) - c.logPrior() + c.gain()
 		if gain += c.like.Try(c.y, b); gain > best { // NaN is not above
 			best, from = gain, int32(a)
 			copy(found, c.y)
@@ -128,20 +129,26 @@ func (c *chain) put(g int, b ssm.Block, draws []float64, places [][]float64) {
 // given moves coordinates from … at − 1 of the proposal, a draw, to a place, and those from at to to with them: for a Gaussian transition by
 // their regression on the place, so that they are a draw given the place.
 func (c *chain) given(from, at, to int, place []float64) {
-	n, d := at-from, len(c.y)
-	shift := make([]float64, n)
-	for i, v := range place {
-		shift[i] = v - c.y[from+i]
-		c.y[from+i] = v
-	}
-	g, ok := c.tr.(ssm.Gaussian)
-	if !ok {
+	if g, ok := c.tr.(ssm.Gaussian); ok {
+		_, q := g.Gaussian()
+		regress(q, len(c.y), from, at, to, place, c.y)
 		return
 	}
-	_, q := g.Gaussian()
+	copy(c.y[from:at], place)
+}
+
+// regress moves coordinates from … at − 1 of x to a place, and those from at to to by their regression on them, with a d×d covariance. If that
+// of the place is singular, the others stay.
+func regress(cov []float64, d, from, at, to int, place, x []float64) {
+	n := at - from
+	shift := make([]float64, n)
+	for i, v := range place {
+		shift[i] = v - x[from+i]
+		x[from+i] = v
+	}
 	factor := make([]float64, n*n)
 	for i := range n {
-		copy(factor[i*n:(i+1)*n], q[(from+i)*d+from:])
+		copy(factor[i*n:(i+1)*n], cov[(from+i)*d+from:])
 	}
 	if !dense.Cholesky(factor, n) {
 		return
@@ -149,7 +156,7 @@ func (c *chain) given(from, at, to int, place []float64) {
 	dense.Solve(factor, shift)
 	for i := at; i < to; i++ {
 		for l, v := range shift {
-			c.y[i] += float64(q[i*d+from+l] * v)
+			x[i] += float64(cov[i*d+from+l] * v)
 		}
 	}
 }

@@ -20,8 +20,8 @@ func (c *chain) still(list []summary) {
 	if !some {
 		return
 	}
-	k := c.key
-	k.Purpose, k.Mutation = rng.Predict, stillAt
+	k := c.at(stillAt)
+	k.Purpose = rng.Predict
 	s := k.Stream()
 	for range stillDraws {
 		c.draw(s)
@@ -32,5 +32,5 @@ func (c *chain) still(list []summary) {
 	}
 }
 
-// stillAt is the field Mutation of the stream of these draws. 0 and 1 are the chain's start and the first steps of its walk.
-const stillAt = 2
+// stillAt is the field Mutation of the stream of these draws, after those of a chain's start.
+const stillAt = weighedAt + 1

@@ -99,13 +99,11 @@ func (w *walkers) restore(tuning []float64, c *chain) {
 	d := len(c.x)
 	var draws []float64
 	if len(tuning) == 0 {
-		key := c.key
-		key.Mutation = tunedAt
-		s := key.Stream()
+		s := c.at(tunedAt).Stream()
 		draws = make([]float64, trials*d)
 		for j := range trials {
 			c.draw(s)
-			c.tr.Sample(s, c.other, draws[j*d:(j+1)*d])
+			c.predict(s, c.other, draws[j*d:(j+1)*d])
 		}
 	}
 	for _, b := range c.blocks {

@@ -33,9 +33,16 @@ type Line struct {
 	Surprise    *Number  `json:"surprise,omitempty"`  // share of the scans that the filter predicted that are no more likely (filter.Surprise)
 	Ancestors   int      `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come; of several filters the mean
 	Accept      *Accept  `json:"accept,omitempty"`
-	Evaluated   int64    `json:"evaluated"`              // terms of the likelihood
-	Skipped     int64    `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
-	LogEvidence *Number  `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
+	Seen        *Accept  `json:"seen,omitempty"`            // share of the measurements that a decision by decide: subsample looks at; all, where their sum decides
+	BySum       *Accept  `json:"by_sum,omitempty"`          // share of these decisions that the sum over all measurements made
+	Passes      int      `json:"passes,omitempty"`          // over the measurements, for Taylor series
+	PassTerms   int64    `json:"pass_terms,omitempty"`      // of the terms evaluated, those of these passes
+	Residuals   int64    `json:"residuals,omitempty"`       // and those of measurements that decisions looked at one by one
+	Evaluated   int64    `json:"evaluated"`                 // terms of the likelihood
+	Skipped     int64    `json:"skipped,omitempty"`         // terms left out, because the result is the same without them
+	Nodes       *Nodes   `json:"nodes,omitempty"`           // of ep: accept is then that of the last pass
+	LogEvidence *Number  `json:"log_evidence,omitempty"`    // log p(z_k | z_1:k−1), in nats
+	EvidenceSE  *Number  `json:"log_evidence_se,omitempty"` // its Monte Carlo standard error, of guided draws
 }
 
 // Track is one target.
@@ -69,11 +76,25 @@ func (s *Step) errorsUnknown(m ssm.Model) bool {
 	return false
 }
 
-// Accept is the acceptance of each kind of decision; nil: there is no such decision.
+// Accept has a share of each kind of decision, as its acceptance; nil: there is no such decision.
 type Accept struct {
 	Joint  *Number `json:"joint,omitempty"`
 	Index  *Number `json:"index,omitempty"`
 	Refine *Number `json:"refine,omitempty"`
+}
+
+// ByKind is the same as a filter tells it; nil: there is none.
+func (a *Accept) ByKind() *filter.ByKind {
+	if a == nil {
+		return nil
+	}
+	known := func(n *Number) float64 {
+		if n == nil {
+			return math.NaN()
+		}
+		return float64(*n)
+	}
+	return &filter.ByKind{Joint: known(a.Joint), Index: known(a.Index), Refine: known(a.Refine)}
 }
 
 // Time is a time as a source writes it: seconds, or a date.
@@ -150,14 +171,26 @@ func known(v float64) *Number {
 	return &n
 }
 
+// byKind has the shares that are known; nil: none is.
+func byKind(k *filter.ByKind) *Accept {
+	if k == nil {
+		return nil
+	}
+	if a := (Accept{known(k.Joint), known(k.Index), known(k.Refine)}); a != (Accept{}) {
+		return &a
+	}
+	return nil
+}
+
 // newLine describes a state after a scan.
 func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info, evidence bool) Line {
 	l := Line{
 		K: st.K, Time: Time(rec.Text), Returns: rec.Measured(), Missing: rec.Missing, Partial: rec.Partial() + rec.Unused, Dropped: info.Dropped, Ancestors: info.Ancestors,
-		Evaluated: info.Evaluated, Skipped: info.Skipped,
+		Evaluated: info.Evaluated, Skipped: info.Skipped, Seen: byKind(info.Seen), BySum: byKind(info.BySum),
+		Passes: info.Passes, PassTerms: info.PassTerms, Residuals: info.Residuals, Nodes: newNodes(info.Nodes),
 	}
 	if evidence {
-		l.LogEvidence = known(info.LogEvidence)
+		l.LogEvidence, l.EvidenceSE = known(info.LogEvidence), known(info.LogEvidenceSE)
 	}
 	least := math.NaN()
 	for i, ess := range info.ESS {
@@ -175,9 +208,7 @@ func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info,
 		}
 	}
 	l.RHat = known(most)
-	if a := (Accept{known(info.Joint), known(info.Index), known(info.Refine)}); a != (Accept{}) {
-		l.Accept = &a
-	}
+	l.Accept = byKind(&filter.ByKind{Joint: info.Joint, Index: info.Index, Refine: info.Refine})
 	mean, cov := st.Moments()
 	estimate := func(b ssm.Block) Estimate {
 		e := Estimate{Mean: numbers(mean[b.From:b.To])}

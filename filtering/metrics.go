@@ -15,6 +15,9 @@ type Metrics struct {
 	Missing   int   `json:"missing"`
 	Partial   int   `json:"partial,omitempty"` // measurements that lack some of their numbers
 	Dropped   int   `json:"dropped"`           // measurements that the model leaves out
+	Passes    int   `json:"passes,omitempty"`
+	PassTerms int64 `json:"pass_terms,omitempty"`
+	Residuals int64 `json:"residuals,omitempty"`
 	Evaluated int64 `json:"evaluated"`
 	Skipped   int64 `json:"skipped"`       // terms
 	Few       int   `json:"few_draws"`     // scans whose samples are worth fewer than 50 draws
@@ -31,13 +34,18 @@ type Metrics struct {
 	Index     *Spread `json:"accept_index,omitempty"`
 	Refine    *Spread `json:"accept_refine,omitempty"`
 
-	Doubts
-	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
-	*Errors             // against the truth
-	Held        *Held   `json:"held,omitempty"`
-	Against     *Rival  `json:"against,omitempty"`
+	Seen  *Spreads `json:"seen,omitempty"`   // share of the measurements that a decision by decide: subsample looks at
+	BySum *Spreads `json:"by_sum,omitempty"` // share of these decisions that the sum over all of them made
 
-	linear  bool // the model takes what is there of partial measurements
+	Doubts
+	Nodes       *NodesSum `json:"nodes,omitempty"`        // of ep
+	LogEvidence *Number   `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
+	*Errors               // against the truth
+	Held        *Held     `json:"held,omitempty"`
+	Against     *Rival    `json:"against,omitempty"`
+
+	linear  bool   // the model takes what is there of partial measurements
+	simpler string // the method without samples that does where nearly all guided draws are accepted; empty: none, or there are no guided draws
 	timings timings
 }
 
@@ -72,6 +80,27 @@ type Spread struct {
 	Max    Number `json:"max"`
 }
 
+// Spreads describe shares of each kind of decision.
+type Spreads struct {
+	Joint  *Spread `json:"joint,omitempty"`
+	Index  *Spread `json:"index,omitempty"`
+	Refine *Spread `json:"refine,omitempty"`
+}
+
+// least is the smallest mean of a kind; 0 for none.
+func (s *Spreads) least() (share float64) {
+	if s == nil {
+		return 0
+	}
+	share = 1
+	for _, k := range []*Spread{s.Joint, s.Index, s.Refine} {
+		if k != nil {
+			share = min(share, float64(k.Mean))
+		}
+	}
+	return share
+}
+
 // Errors compare estimates with the truth. Targets of a tracker are judged by their positions, other states by all coordinates.
 type Errors struct {
 	RMSE     Number  `json:"rmse"`           // √ of the mean squared error of a coordinate
@@ -98,8 +127,15 @@ type Rival struct {
 	LogEvidence *Number `json:"log_evidence,omitempty"`
 }
 
+// nearlyNormal is the acceptance of guided draws from which on the law of a scan is nearly normal: the total variation between it and the
+// proposal's is of the order of what is refused.
+const nearlyNormal = 0.95
+
 // fewDraws is the number of independent draws below which the samples of a scan say little about the spread of the state.
 const fewDraws = 50
+
+// nearlyAll is the share of the decisions above which the sum over all measurements makes nearly all.
+const nearlyAll = 0.9
 
 // apart is the R-hat above which the chains of several filters are in different places. Filters that mix well have errors of their
 // own, which make R-hat larger than that of chains with one target: of a bimodal model up to 2.8 was seen, of others seldom more than

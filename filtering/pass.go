@@ -79,7 +79,7 @@ func (p *Pass) Begin(ctx context.Context) (err error) {
 	}
 	p.state = *st
 	if p.Against != nil {
-		job.Node++ // with draws of its own
+		job.Node += p.Method.Numbers() // with draws of its own
 		if p.rival, err = p.Against.On(job); err != nil {
 			return err
 		}

@@ -10,17 +10,20 @@ import (
 
 // Summary sums up a run, scan by scan, in the same memory for any number of scans.
 type Summary struct {
-	model                                                ssm.Model
-	filters                                              int
-	metrics                                              Metrics
-	ess, rhat, surprise, ancestors, joint, index, refine spreading
-	evidence                                             total
-	judge                                                *judge
-	held                                                 Held
-	rival                                                *Rival // nil: there is none
-	rivalEvidence                                        total
-	squares                                              float64 // of the differences of the two means
-	compared                                             int     // numbers of them
+	model                          ssm.Model
+	filters                        int
+	guided                         bool // joint draws are made near the measurements: that all are accepted is healthy
+	metrics                        Metrics
+	ess, rhat, surprise, ancestors spreading
+	accept, seen, bySum            kinds
+	nodes                          nodesSum
+	evidence                       total
+	judge                          *judge
+	held                           Held
+	rival                          *Rival // nil: there is none
+	rivalEvidence                  total
+	squares                        float64 // of the differences of the two means
+	compared                       int     // numbers of them
 }
 
 // Summarise sums up the steps of a run. leftOut is the number of scans that were left out, against the title of the other method.
@@ -40,10 +43,23 @@ func NewSummary(m ssm.Model, by filter.Method, against string) *Summary {
 	s := &Summary{model: m, filters: by.Filters(), judge: newJudge(m)}
 	_, s.metrics.linear = m.(ssm.Linear)
 	s.metrics.timings = newTimings(m)
+	if s.guided = by.Sampler().Guided; s.guided {
+		s.metrics.simpler = simpler(m)
+	}
 	if against != "" {
 		s.rival = &Rival{Method: against}
 	}
 	return s
+}
+
+// simpler is the name of a method without samples that suits a model; empty: there is none.
+func simpler(m ssm.Model) string {
+	for _, way := range filter.Methods {
+		if !way.Part.Samples() && way.Part.Suits(m) == nil {
+			return way.Name
+		}
+	}
+	return ""
 }
 
 // Add adds the next scan.
@@ -57,6 +73,9 @@ func (u *Summary) Add(s *Step) {
 	m.Missing += s.Missing
 	m.Partial += s.Partial
 	m.Dropped += s.Dropped
+	m.Passes += s.Passes
+	m.PassTerms += s.PassTerms
+	m.Residuals += s.Residuals
 	m.Evaluated += s.Evaluated
 	m.Skipped += s.Skipped
 	if s.Ancestors == 1 {
@@ -81,11 +100,10 @@ func (u *Summary) Add(s *Step) {
 	u.ess.addSome(s.ESS)
 	u.rhat.addSome(s.RHat)
 	u.surprise.addSome(s.Surprise)
-	if s.Accept != nil {
-		u.joint.addSome(s.Accept.Joint)
-		u.index.addSome(s.Accept.Index)
-		u.refine.addSome(s.Accept.Refine)
-	}
+	u.accept.add(s.Accept)
+	u.seen.add(s.Seen)
+	u.bySum.add(s.BySum)
+	u.nodes.add(s.Nodes)
 	u.evidence.add(s.LogEvidence)
 	u.judge.add(s)
 	if s.Held != nil {
@@ -110,9 +128,15 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 	out := u.metrics
 	out.LeftOut = leftOut
 	out.ESS, out.RHat, out.Ancestors = u.ess.spread(), u.rhat.spread(), u.ancestors.spread()
-	out.Joint, out.Index, out.Refine = u.joint.spread(), u.index.spread(), u.refine.spread()
+	if a := u.accept.spreads(); a != nil {
+		out.Joint, out.Index, out.Refine = a.Joint, a.Index, a.Refine
+	}
+	out.Seen, out.BySum = u.seen.spreads(), u.bySum.spreads()
 	out.Surprise, out.Sparse = u.surprise.spread(), sparse(u.model, u.rival != nil)
-	out.Idle = out.Idle.beyondClutter(u.model, out.Scans)
+	if out.Idle = out.Idle.beyondClutter(u.model, out.Scans); u.guided {
+		out.Idle = nil
+	}
+	out.Nodes = u.nodes.nodes()
 	out.LogEvidence, out.Errors = u.evidence.number(), u.judge.errors()
 	if h := u.held; h.N > 0 {
 		h.LogScore /= Number(h.N)
@@ -130,6 +154,25 @@ func (u *Summary) Metrics(leftOut int) *Metrics {
 		out.Against = &r
 	}
 	return &out
+}
+
+// kinds are spreadings of shares of each kind of decision.
+type kinds struct{ joint, index, refine spreading }
+
+func (k *kinds) add(a *Accept) {
+	if a != nil {
+		k.joint.addSome(a.Joint)
+		k.index.addSome(a.Index)
+		k.refine.addSome(a.Refine)
+	}
+}
+
+// spreads are those of the kinds that there were; nil: there were none.
+func (k *kinds) spreads() *Spreads {
+	if s := (Spreads{k.joint.spread(), k.index.spread(), k.refine.spread()}); s != (Spreads{}) {
+		return &s
+	}
+	return nil
 }
 
 // total is the sum of a number that every scan has.

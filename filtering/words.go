@@ -35,6 +35,13 @@ func (m *Metrics) Findings(by filter.Method) (list []finding.Finding) {
 	if m.Apart > 0 {
 		list = append(list, finding.Of(finding.FiltersApart{Some: m.Apart, Scans: m.Scans, Worst: float64(m.RHat.Max), Limit: apart, Sampler: by.Sampler()}))
 	}
+	if m.simpler != "" && m.Joint != nil && m.Joint.Min >= nearlyNormal {
+		list = append(list, finding.Of(finding.NearlyNormal{Scans: m.Scans, Least: float64(m.Joint.Min), Method: m.simpler, Compared: m.Against != nil}))
+	}
+	if share := m.BySum.least(); share > nearlyAll {
+		list = append(list, finding.Of(finding.IdleSubsampling{Share: share}))
+	}
+	list = append(list, m.Nodes.findings(m.Scans)...)
 	if s := m.Still; s != nil {
 		list = append(list, finding.Of(finding.StillCoordinates{Coordinates: finding.FirstOf(s.Coordinates), In: s.Scans, Scans: m.Scans}))
 	}

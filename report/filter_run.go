@@ -67,7 +67,7 @@ func scanOf(s *filtering.Step, truth [][]float64, since float64) FilteredScan {
 		Time: float64(s.Seconds), Since: since, Returns: s.Returns, Missing: s.Missing, Truth: truth, Quantiles: floats(s.Quantiles),
 		Lag: float64(s.Lag), Seconds: float64(s.Lag), Surprise: math.NaN(),
 		Info: filter.Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), Ancestors: s.Ancestors,
-			Evaluated: s.Evaluated, Skipped: s.Skipped},
+			Evaluated: s.Evaluated, Skipped: s.Skipped, Seen: s.Seen.ByKind(), BySum: s.BySum.ByKind()},
 	}
 	if s.Time.Date() {
 		out.Text = string(s.Time)
@@ -98,15 +98,9 @@ func scanOf(s *filtering.Step, truth [][]float64, since float64) FilteredScan {
 	if s.LogEvidence != nil {
 		out.LogEvidence = float64(*s.LogEvidence)
 	}
-	if a := s.Accept; a != nil {
-		for _, rate := range []struct {
-			to   *float64
-			from *filtering.Number
-		}{{&out.Joint, a.Joint}, {&out.Index, a.Index}, {&out.Refine, a.Refine}} {
-			if rate.from != nil {
-				*rate.to = float64(*rate.from)
-			}
-		}
+	out.Nodes = s.Nodes.Info()
+	if a := s.Accept.ByKind(); a != nil {
+		out.Joint, out.Index, out.Refine = a.Joint, a.Index, a.Refine
 	}
 	return out
 }

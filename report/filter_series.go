@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/visible"
@@ -89,18 +90,31 @@ func (v *tracking) quantiles() [][]float64 {
 	return z
 }
 
-// acceptances lists the kinds of decisions that the method has.
-func (v *tracking) acceptances() (all []series) {
+// kinds lists a share of the kinds of decisions that have one.
+func (v *tracking) kinds(of func(s *FilteredScan) *filter.ByKind) (all []series) {
+	each := func(share func(k *filter.ByKind) float64) []float64 {
+		return v.each(func(s *FilteredScan) float64 {
+			if k := of(s); k != nil {
+				return share(k)
+			}
+			return math.NaN()
+		})
+	}
 	for _, s := range []series{
-		{"joint draws", "s0", v.each(func(s *FilteredScan) float64 { return s.Joint })},
-		{"draws of the ancestor", "s1", v.each(func(s *FilteredScan) float64 { return s.Index })},
-		{"refining steps", "s2", v.each(func(s *FilteredScan) float64 { return s.Refine })},
+		{"joint draws", "s0", each(func(k *filter.ByKind) float64 { return k.Joint })},
+		{"draws of the ancestor", "s1", each(func(k *filter.ByKind) float64 { return k.Index })},
+		{"refining steps", "s2", each(func(k *filter.ByKind) float64 { return k.Refine })},
 	} {
 		if finiteAny(s.y) {
 			all = append(all, s)
 		}
 	}
 	return all
+}
+
+// accepted is the acceptance of each kind.
+func accepted(s *FilteredScan) *filter.ByKind {
+	return &filter.ByKind{Joint: s.Joint, Index: s.Index, Refine: s.Refine}
 }
 
 // series is a quantity over the scans.

@@ -221,10 +221,10 @@ func (v *tracking) mixes() topic {
 		}
 	}
 	most := 0.0 // one kind of proposal may be hopeless, if another one moves the chain
-	for _, a := range v.acceptances() {
+	for _, a := range v.kinds(accepted) {
 		most = max(most, numeral.Median(a.y))
 	}
-	if v.acceptances() != nil && most < fewMoves {
+	if v.kinds(accepted) != nil && most < fewMoves {
 		t.warn("The chain hardly moves: it accepts %s of its proposals, of the kind that it accepts most.", percent(most))
 	}
 	for _, f := range v.Findings {

@@ -51,3 +51,15 @@ func BenchmarkTransitions(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStudentCurvature is the search for a bound.
+func BenchmarkStudentCurvature(b *testing.B) {
+	m := examples(10)[2].(Student)
+	l, err := m.Bind(&Scan{Width: 1, Values: []float64{1, 2}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		l.(Scaled).ScaledCurvature(2, 0.25)
+	}
+}

@@ -112,6 +112,20 @@ func (m Clutter) Bounds() (x0, x1, y0, y1 float64) {
 // Period implements Timed.
 func (m Clutter) Period() float64 { return cmp.Or(m.Interval, 1) }
 
+// StartMoments implements GaussianStart.
+func (m Clutter) StartMoments() (mean, cov []float64) {
+	d := m.Dim()
+	cov = make([]float64, d*d)
+	for r, t := range m.Initial {
+		own, square := t.moments()
+		mean = append(mean, own...)
+		for i := range own {
+			cov[(4*r+i)*(d+1)] = square[i*(len(own)+1)]
+		}
+	}
+	return mean, cov
+}
+
 // Start implements Model.
 func (m Clutter) Start(s *Stream, x []float64) {
 	for r, t := range m.Initial {

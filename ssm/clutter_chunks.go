@@ -64,7 +64,7 @@ func newClutterLikelihood(m Clutter, values []float64) *clutterLikelihood {
 
 // chunks sorts points into cells and makes the chunks.
 func (l *clutterLikelihood) chunks(points []point, ratio float64) {
-	l.points, l.cells, l.c = len(points), sortIntoCells(points), float32(rng.Exp(ratio))
+	l.points, l.sorted, l.cells, l.ratio, l.c = len(points), points, sortIntoCells(points), ratio, float32(rng.Exp(ratio))
 	n := l.cells.chunks
 	l.middles, l.sums = make([]point, n), make([]float64, n)
 	l.xy, l.terms = lanes.Make(n*2*perChunk), lanes.Make(n*l.targets*perChunk)
@@ -73,7 +73,7 @@ func (l *clutterLikelihood) chunks(points []point, ratio float64) {
 		l.reach = float64(squared * float64(sd*sd))
 	}
 	l.cells.widen(func(c int) float64 {
-		own := points[c*perChunk : c*perChunk+l.count(c)]
+		own := l.own(c)
 		b := boxOf(own)
 		o := point{b.x0 + float64(0.5*(b.x1-b.x0)), b.y0 + float64(0.5*(b.y1-b.y0))}
 		l.middles[c] = o
@@ -105,6 +105,9 @@ func (l *clutterLikelihood) chunk(c int) (x, y []float32) {
 
 // count is the number of points of a chunk.
 func (l *clutterLikelihood) count(c int) int { return min(perChunk, l.points-c*perChunk) }
+
+// own returns the returns of a chunk.
+func (l *clutterLikelihood) own(c int) []point { return l.sorted[c*perChunk:][:l.count(c)] }
 
 func (l *clutterLikelihood) inRegion(z point) bool {
 	g := &l.model.Background.Region

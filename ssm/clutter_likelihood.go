@@ -53,12 +53,14 @@ type clutterLikelihood struct {
 	uniform  float64    // log density of clutter in the region
 	peak     float64    // log density of a target's returns at its position
 	c        float32    // a target's term at its position
+	ratio    float64    // log c
 	pool     *mcmc.Pool // nil: one thread
 
 	cells   *tree
 	reach   float64   // squared; −1: nothing is within reach
 	points  int       // number of returns in the cells
 	middles []point   // of chunks
+	sorted  []point   // the returns in the cells, chunk by chunk
 	xy      []float32 // [chunk][2][perChunk], in standard deviations from the middle
 	bare    []point   // returns that are not in the cells, sorted
 
@@ -75,6 +77,9 @@ type clutterLikelihood struct {
 	whole   []int32   // the chunks of a whole evaluation
 	scratch []float32 // and the terms of one of them
 	now     []point   // its places
+
+	series *clutterSeries // nil: before the first Expand
+	bounds clutterBounds
 
 	evaluated, skipped int64
 }

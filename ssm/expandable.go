@@ -8,7 +8,8 @@ package ssm
 // The series has order 1 or 2: the part in brackets is that of order 2. Its sums over all measurements cost one pass over them, once an x⁺.
 // What is left of a step is a residual for each measurement, small and bounded near x⁺: a few of them decide on a proposal.
 //
-// Rows are numbered from 0 to Len − 1 in an order of the likelihood's own, which Expand does not change.
+// Rows are numbered from 0 to Len − 1 in an order of the likelihood's own, which Expand does not change. A Counter counts neither passes nor
+// residuals: the filter does.
 type Expandable interface {
 	Likelihood
 	// Expand takes the series about a state and returns its sums. Residuals, Curvature and Near are about the series of the last call; at is
@@ -36,6 +37,16 @@ type Expansion struct {
 type Informed interface {
 	Likelihood
 	Informed() []int // the coordinates that it depends on, rising
+}
+
+// Scaled is an Expandable whose coordinates have units of different size, so that a ball in units of its own has a far smaller bound than one in
+// the state's.
+type Scaled interface {
+	Expandable
+	// Scales returns a length above 0 for each coordinate, at the x⁺ of the last Expand.
+	Scales() []float64
+	// ScaledCurvature is Curvature where each coordinate is divided by its length: radius, |x − x⁺| and unit vectors.
+	ScaledCurvature(order int, radius float64) float64
 }
 
 // Localised is an Expandable whose measurements depend on nearby targets alone.

@@ -38,6 +38,10 @@ type linearTerms struct {
 	far          []int32     // the other measurements
 	constant     float64     // of one term
 	z, m         []float64   // scratch of length w
+
+	series   linearSeries
+	white    []float64 // L⁻¹ H, if it has been asked for
+	steepest float64   // the bound of its series of order 1; 0: not known yet
 }
 
 // Bind implements Model.

@@ -39,6 +39,7 @@ func BindParts(m Linear, scan *Scan) (Likelihood, error) {
 		if !dense.Cholesky(l, w) {
 			return nil, fmt.Errorf("the covariance R of the numbers %v of a measurement is not positive definite", p.Columns)
 		}
+		g := whitened(h, l, w)
 		for i := 0; i+w <= len(p.Values); i += w {
 			z := p.Values[i : i+w]
 			for _, v := range z {
@@ -50,7 +51,7 @@ func BindParts(m Linear, scan *Scan) (Likelihood, error) {
 			if dense.Forward(l, y); !(norm(y) < largest) {
 				return nil, refuse(scan.Len()+len(t.terms), "%v is too far from 0, by the noise r: want less than %.0e standard deviations", z, float64(largest))
 			}
-			t.terms = append(t.terms, partTerm{h, l, z, -0.5 * (float64(float64(w)*log2Pi) + dense.LogDet(l, w))})
+			t.terms = append(t.terms, partTerm{h, l, g, z, -0.5 * (float64(float64(w)*log2Pi) + dense.LogDet(l, w))})
 		}
 		t.y = make([]float64, max(len(t.y), w))
 	}
@@ -59,8 +60,9 @@ func BindParts(m Linear, scan *Scan) (Likelihood, error) {
 
 // partTerms is the likelihood of BindParts.
 type partTerms struct {
-	terms []partTerm
-	y     []float64 // scratch
+	terms  []partTerm
+	y      []float64 // scratch
+	series linearSeries
 }
 
 // Difference implements Relative, as that of linearTerms.
@@ -84,7 +86,8 @@ func (t *partTerms) Difference(x, from []float64) float64 {
 }
 
 type partTerm struct {
-	h, l, z  []float64 // L Lᵀ = R
+	h, l, g  []float64 // L Lᵀ = R, G = L⁻¹ H
+	z        []float64
 	constant float64
 }
 

@@ -62,6 +62,9 @@ func (RangeBearing) Coordinates() []string { return []string{"x", "y", "vx", "vy
 // Period implements Timed.
 func (m RangeBearing) Period() float64 { return cmp.Or(m.Interval, 1) }
 
+// StartMoments implements GaussianStart.
+func (m RangeBearing) StartMoments() (mean, cov []float64) { return m.Initial.moments() }
+
 // Start implements Model.
 func (m RangeBearing) Start(s *Stream, x []float64) { m.Initial.draw(s, x) }
 
@@ -99,6 +102,7 @@ type rangeBearingTerms struct {
 	scan     *Scan
 	constant float64      // of one term
 	seen     [][2]float64 // for each sensor: what it would measure without noise
+	series   rangeBearingSeries
 }
 
 // Bind implements Model.

@@ -85,6 +85,12 @@ type Part struct {
 // Len is the number of measurements.
 func (p *Part) Len() int { return len(p.Values) / len(p.Columns) }
 
+// Row returns what is there of measurement i.
+func (p *Part) Row(i int) []float64 {
+	w := len(p.Columns)
+	return p.Values[i*w : (i+1)*w : (i+1)*w]
+}
+
 // Block is a range of a state's coordinates that move together: from From up to, but not including, To.
 type Block struct{ From, To int }
 
@@ -153,12 +159,17 @@ type Confined interface {
 	Nearest(from, x []float64)
 }
 
+// GaussianStart is a Model whose state starts at N(mean, cov).
+type GaussianStart interface {
+	Model
+	StartMoments() (mean, cov []float64) // Dim; Dim × Dim, row-major
+}
+
 // Linear is a Model that a Kalman filter solves exactly: its transitions are Gaussian, it starts at N(mean, cov), and its
 // measurements, each of length w, are independently z ~ N(H·x, R).
 type Linear interface {
-	Model
-	StartMoments() (mean, cov []float64) // Dim; Dim × Dim
-	Observation() (h, r []float64)       // w × Dim; w × w
+	GaussianStart
+	Observation() (h, r []float64) // w × Dim; w × w
 }
 
 // Incremental is a Likelihood that remembers one state, so that it computes only what a proposal changes.

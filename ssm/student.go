@@ -57,6 +57,9 @@ func (Student) Observed() int { return 0 }
 // Period implements Timed.
 func (m Student) Period() float64 { return cmp.Or(m.Interval, 1) }
 
+// StartMoments implements GaussianStart.
+func (m Student) StartMoments() (mean, cov []float64) { return m.Initial.moments() }
+
 // Start implements Model.
 func (m Student) Start(s *Stream, x []float64) { m.Initial.draw(s, x) }
 

@@ -18,6 +18,7 @@ import (
 type studentTerms struct {
 	z                       []float64
 	degrees, half, constant float64 // ν, (ν+1)/2, and of one term what depends on ν alone
+	series                  studentSeries
 }
 
 // Bind implements Model.
@@ -39,7 +40,7 @@ func (t *studentTerms) Len() int { return len(t.z) }
 
 // LogLik implements Likelihood.
 func (t *studentTerms) LogLik(x []float64, rows []int32) float64 {
-	mean, width := x[0], 1/(math.Sqrt(t.degrees)*rng.Exp(x[1])) // width: 1/(s √ν)
+	mean, width := x[0], t.width(x[1])
 	if !isFinite(mean) || !isFinite(width) || width == 0 {
 		return math.Inf(-1)
 	}

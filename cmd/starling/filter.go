@@ -243,6 +243,11 @@ func filterTable(r *starling.Filtered) string {
 	if m.RHat != nil {
 		fmt.Fprintf(&text, "R-hat of the filters' chains: median %s, largest %s\n", fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
 	}
+	if n := m.Nodes; n != nil {
+		fmt.Fprintf(&text, "%d nodes, passes over a scan: %d; %s, %s repaired, %s that say nothing; of %s terms the slowest node in each pass has evaluated %s\n",
+			n.Nodes, len(n.Passes), numeral.Several(n.Sites, "site"), numeral.Count(n.Repaired), numeral.Count(n.Empty),
+			numeral.Count(int(m.Evaluated)), numeral.Percent(float64(n.Critical)/float64(max(1, m.Evaluated)), 1))
+	}
 	fmt.Fprintf(&text, "%s, %s, %s missing\n", numeral.Several(m.Scans, "scan"), numeral.Several(m.Returns, "measurement"), numeral.Count(m.Missing))
 	if m.Earlier > 0 {
 		fmt.Fprintf(&text, "all of this is of the last %s; %s before them are no longer kept\n", r.Spec.Last, numeral.Several(m.Earlier, "scan"))

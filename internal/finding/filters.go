@@ -1,5 +1,7 @@
 package finding
 
+import "math"
+
 // Findings about filters.
 
 // Sampler says which of the settings that a cure may name are on already. The zero value is an unknown method, as in runs that did not
@@ -7,9 +9,11 @@ package finding
 type Sampler struct {
 	Weighted bool `kept:"weighted?"` // particles with weights
 	Chains   bool `kept:"chains?"`   // smcmc
-	Joint    bool `kept:"joint?"`    // joint: prior
+	Joint    bool `kept:"joint?"`    // joint: prior or guided
+	Guided   bool `kept:"guided?"`   // joint: guided
 	Index    bool `kept:"index?"`    // index: exact or uniform
 	Walk     bool `kept:"walk?"`     // refine: walk
+	Nodes    bool `kept:"nodes?"`    // ep of several nodes
 }
 
 // unless is the text of a cure, or nothing if it is on.
@@ -32,7 +36,7 @@ func (f FewDraws) words() words {
 	if f.Weighted {
 		cure = "take more particles"
 	} else if f.Chains {
-		cure = "take more particles, or a longer burn" + unless(f.Walk, " and refine: walk")
+		cure = "take more particles" + unless(f.Guided, ", joint: guided") + either(f.Walk, ", or a longer burn", " or refine: walk")
 	}
 	return words{
 		look:  warning,
@@ -107,6 +111,22 @@ func (f IdleScans) words() words {
 	}
 }
 
+// NearlyNormal says that nearly all guided draws were accepted in every scan.
+type NearlyNormal struct {
+	Scans    int
+	Least    float64 // the smallest acceptance of a scan
+	Method   string  // that would have done: laplace or kalman
+	Compared bool    `kept:"compared=yes|no"` // with another method
+}
+
+func (f NearlyNormal) words() words {
+	return words{
+		look: note, says: say("in %s at least %s of the guided draws were accepted", plural(f.Scans, "the one scan", say("each of %v scans", f.Scans)), percent(math.Floor(1000*f.Least)/1000, 1)),
+		means: "the law of a scan is nearly normal, and method: " + f.Method + ", which needs no samples, would have done",
+		cure:  either(f.Compared, "", "check it with --against "+f.Method), help: helpFilters,
+	}
+}
+
 // SurprisingScans says that some scans are less likely than nearly all that the filter predicted.
 type SurprisingScans struct {
 	Some, Scans int
@@ -145,12 +165,32 @@ type FiltersApart struct {
 }
 
 func (f FiltersApart) words() words {
+	if f.Nodes {
+		return words{
+			look:  warning,
+			says:  say("in %v of %v scans the chains of the nodes end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
+			means: "their sites are too rough, each stays in one of several modes, or has not left its start: a mean over nodes is then none of the state",
+			cure:  "take " + unless(f.Joint, "joint: prior, ") + "more particles, fewer nodes, a longer burn or more passes", help: helpNodes,
+		}
+	}
 	return words{
 		look: warning,
 		says: say("in %v of %v scans the chains end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
 		means: "each stays in one of several modes, has not left its start, or has too few particles (fewer filters, method.smcmc.repeat, have more), " +
 			"so that the shares of the modes are unknown",
 		cure: "take " + unless(f.Joint, "joint: prior, ") + "more particles, a longer burn, or method: bootstrap", help: helpFilters,
+	}
+}
+
+// IdleSubsampling says that nearly all decisions by decide: subsample were made by the sum over all measurements.
+type IdleSubsampling struct{ Share float64 }
+
+func (f IdleSubsampling) words() words {
+	return words{
+		look: note, says: say("decide: subsample left %.0f %% of the decisions to the sum over all measurements", 100*f.Share),
+		means: "scans have too few measurements for it, or most of theirs have no bound (returns of clutter outside the region, positions at a sensor); " +
+			"the estimates are right",
+		cure: "take decide: all, which does the same for less", help: helpSubsampling,
 	}
 }
 
@@ -266,5 +306,61 @@ func (f TruthElsewhere) words() words {
 		look: warning,
 		says: "no true state has the time of a scan, so there are no scores (" + either(f.First == "", "the file has no rows", "the first is at "+f.First) + ", the last scan at " + f.Scan + ")",
 		cure: "give both the same times, in one unit", help: helpTimes,
+	}
+}
+
+// OneNode says that a method for several nodes has one.
+type OneNode struct{}
+
+func (OneNode) words() words {
+	return words{
+		look: note, says: "ep has one node, so that it is smcmc of one filter, without sites", cure: "take more nodes (method.ep.nodes), or method: smcmc", help: helpNodes,
+	}
+}
+
+// OnePass says that nodes do not hear of each other.
+type OnePass struct{ Nodes int }
+
+func (f OnePass) words() words {
+	return words{
+		look: warning, says: say("ep makes one pass, so that its %v nodes do not hear of each other's measurements", f.Nodes),
+		means: "each node's samples are those of its own share, and the spreads of all together are too large",
+		cure:  "take method.ep.passes=2 or more", help: helpNodes,
+	}
+}
+
+// MoreNodesThanMeasurements says that in some scans nodes have no measurements.
+type MoreNodesThanMeasurements struct {
+	Some, Scans, Nodes int
+}
+
+func (f MoreNodesThanMeasurements) words() words {
+	return words{
+		look: note, says: say("%v of %v scans have fewer measurements than there are nodes (%v)", f.Some, f.Scans, f.Nodes),
+		means: "some nodes have none there; the answer is right, and they are of no use",
+		cure:  "take fewer nodes (method.ep.nodes)", help: helpNodes,
+	}
+}
+
+// EmptySites says that sites of nodes with measurements say nothing of the state.
+type EmptySites struct{ Some, Sites int }
+
+func (f EmptySites) words() words {
+	return words{
+		look: warning, says: say("%v of %v sites say nothing of the state, although their nodes have measurements", f.Some, f.Sites),
+		means: "a node's samples are worth too few independent draws for a covariance, or are spread more widely than its prediction; " +
+			"the other nodes then do without its measurements",
+		cure: "take more particles, fewer nodes or a longer burn", help: helpNodes,
+	}
+}
+
+// RepairedSites says that more sites had to be repaired than were good as they came.
+type RepairedSites struct{ Some, Kept int }
+
+func (f RepairedSites) words() words {
+	return words{
+		look: warning, says: say("%v sites had to be repaired, and %v were good as they came", f.Some, f.Kept),
+		means: "their precision had eigenvalues below 0: the noise of a node's samples is larger than what its measurements tell",
+		cure:  "take more particles or fewer nodes", help: helpNodes,
 	}
 }

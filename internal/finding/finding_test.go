@@ -48,7 +48,7 @@ func all() (fs []Finding) {
 	single := surer
 	single.Single = true
 	list := func(names ...string) Some { return List(names) }
-	unknown, weighted, chains, bare := Sampler{}, Sampler{Weighted: true}, Sampler{Chains: true, Joint: true, Index: true, Walk: true}, Sampler{Chains: true}
+	unknown, weighted, chains, bare, nodes := Sampler{}, Sampler{Weighted: true}, Sampler{Chains: true, Joint: true, Index: true, Walk: true}, Sampler{Chains: true}, Sampler{Chains: true, Joint: true, Nodes: true}
 	for _, k := range []Kind{
 		Optimiser{one}, Optimiser{many}, Optimiser{epochs}, Merged{one}, Merged{many}, Merged{lines}, Merged{once}, NoEvidence{"map"}, NoPathOfTargets{"bootstrap"}, NoWeights{"SVGD"}, NoEvidenceByFresh{"ctr", "tempering and full"}, NoFixedModel{}, SVGD{},
 		Evidence{every}, EvidenceMerged{every}, EvidenceOptimised{every}, EvidenceUnmoved{every}, Evidence{last}, EvidenceMerged{last}, EvidenceOptimised{last}, EvidenceUnmoved{last}, Evidence{part}, EvidenceMerged{part}, EvidenceOptimised{part}, EvidenceUnmoved{part},
@@ -94,8 +94,8 @@ func all() (fs []Finding) {
 		EvidenceAgrees{-2031.26, 0.52}, EvidenceScatters{-2031.26, 7.02, 1.18, 8}, EvidenceOfOne{-2031.26}, EvidenceWithin{-2031.26, 0.84}, EvidenceRough{-2031.26, 3.2}, LadderBias{0.62, false}, LadderBias{0.13, true},
 		UnevenWeights{80, 3.21}, DeadNetworks{1}, DeadNetworks{12},
 		FewDraws{3, 20, 8.2, 50, unknown}, FewDraws{1, 1, 8.2, 50, weighted}, FewDraws{3, 20, 8.2, 50, chains}, FewDraws{3, 20, 8.2, 50, bare}, LoneAncestor{1, 20, unknown}, LoneAncestor{1, 20, weighted}, LoneAncestor{1, 20, chains}, LoneAncestor{1, 20, bare},
-		FewAncestors{2, 60, 2, "30", 20}, LostTarget{"1", 10, 10, "1", 0}, IdleScans{9, 20, "3"}, SurprisingScans{1, 60, "30", 0.0001}, SparseTargets{3, 0.9, false}, SparseTargets{3, 0.9, true},
-		FiltersApart{3, 20, 5.24, 3, bare}, FiltersApart{1, 20, inf, 3, chains}, StillCoordinates{list("x2"), 20, 20}, StillCoordinates{list("x of target 1", "vx of target 1"), 3, 20}, OneBatch{500}, PriorOfDecay{48000, "0.01", "0.002083"}, SmallFilters{50, 20, 200}, ErrorsUnknown{3, 20}, ScansLeftOut{1}, ScansLeftOut{2},
+		FewAncestors{2, 60, 2, "30", 20}, LostTarget{"1", 10, 10, "1", 0}, IdleScans{9, 20, "3"}, NearlyNormal{20, 0.9931, "laplace", false}, NearlyNormal{1, 0.9931, "kalman", true}, SurprisingScans{1, 60, "30", 0.0001}, SparseTargets{3, 0.9, false}, SparseTargets{3, 0.9, true},
+		FiltersApart{3, 20, 5.24, 3, bare}, FiltersApart{1, 20, inf, 3, chains}, FiltersApart{2, 20, 4.5, 3, nodes}, StillCoordinates{list("x2"), 20, 20}, StillCoordinates{list("x of target 1", "vx of target 1"), 3, 20}, OneBatch{500}, PriorOfDecay{48000, "0.01", "0.002083"}, SmallFilters{50, 20, 200}, OneNode{}, OnePass{4}, MoreNodesThanMeasurements{3, 20, 4}, EmptySites{9, 80}, RepairedSites{60, 20}, IdleSubsampling{0.987}, ErrorsUnknown{3, 20}, ScansLeftOut{1}, ScansLeftOut{2},
 		PartialMeasurements{1, true}, PartialMeasurements{3, false}, MostScansLeftOut{7, 9}, WrongUnit{1000, 1, "ms", "milliseconds"}, WiderThanRegion{9, 20, "2", "1.5"}, TruthElsewhere{"1.5", "12"}, TruthElsewhere{"", "12"},
 		OptimisedRuns{list("linear")}, OptimisedRuns{list("linear", "ctr")}, MergedRuns{list("linear", "ctr")}, UnmovedRuns{list("linear")}, UnmovedRuns{list("linear", "ctr")}, EnsembleBetter{8, "0.25", "0.4", 0.15, 0.02, nil, 7000, 1000, false}, EnsembleBetter{1, "0.25", "0.4", 0.152, 0.0213, Known(0.0912), 50, 1000, true}, RestartsLost{1, 4}, RestartsLost{2, 4},
 		IslandsLost{"chain", Numbered([]int{2}), 4, "method.mcmc.move.sghmc.step", "", ""}, IslandsLost{"chain", Numbered([]int{0, 2}), 4, "method.mcmc.move.sghmc.step", "", "method.mcmc.learn"}, IslandsLost{"island", Numbered([]int{1}), 2, "", "method.smc.particles", ""},

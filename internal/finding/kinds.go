@@ -22,7 +22,7 @@ var kinds = named(
 	WordColumns{}, GroupsTogether{}, GroupsShared{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, ManyZeros{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
 	WrittenNumbers{}, PaddedNumbers{}, DifferingWords{}, InexactNumbers{}, RoundedNumbers{}, DateIndex{}, RowsWithoutTarget{}, AlikeClasses{}, AlikeWords{}, AlikeGroups{}, FilledValues{},
 	NoThreshold{}, FewForThreshold{}, OutsideRows{}, OtherUnits{}, NoRanges{}, ChannelsLast{}, InitUnused{},
-	FewDraws{}, LoneAncestor{}, FewAncestors{}, LostTarget{}, IdleScans{}, SurprisingScans{}, SparseTargets{}, FiltersApart{}, SmallFilters{}, ErrorsUnknown{}, StillCoordinates{}, ScansLeftOut{}, PartialMeasurements{}, MostScansLeftOut{}, WrongUnit{},
+	FewDraws{}, LoneAncestor{}, FewAncestors{}, LostTarget{}, IdleScans{}, NearlyNormal{}, SurprisingScans{}, SparseTargets{}, FiltersApart{}, IdleSubsampling{}, SmallFilters{}, OneNode{}, OnePass{}, MoreNodesThanMeasurements{}, EmptySites{}, RepairedSites{}, ErrorsUnknown{}, StillCoordinates{}, ScansLeftOut{}, PartialMeasurements{}, MostScansLeftOut{}, WrongUnit{},
 	WiderThanRegion{}, TruthElsewhere{},
 )
 

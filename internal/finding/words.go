@@ -68,6 +68,8 @@ const (
 	helpSurprise            // scans that the filter did not expect
 	helpTargets             // several targets
 	helpErrors              // the errors of a filter's means are not known
+	helpNodes               // the nodes of ep and their sites
+	helpSubsampling         // subsampling saves nothing
 	helpMixing              // chains or islands are no draws of one posterior
 	helpApproximations      // a Gaussian or a chosen state stands for the posterior
 	helpScores              // something simpler predicts better
@@ -87,6 +89,8 @@ var helps = [...]struct{ page, section string }{
 	helpSurprise:       {filters, "Scans that surprise"},
 	helpTargets:        {filters, "Several targets"},
 	helpErrors:         {filters, "How large is the Monte Carlo error?"},
+	helpNodes:          {filters, "Measurements on several nodes"},
+	helpSubsampling:    {filters, "Subsampling"},
 	helpMixing:         {choosing, "Chains that do not mix"},
 	helpApproximations: {choosing, "Approximations of the posterior"},
 	helpScores:         {choosing, "Something simpler is better"},

@@ -91,4 +91,7 @@ func TestFunctionsAreFrozen(t *testing.T) {
 	frozen("tails and draws of gamma distributions", 0x5148a53a1e3e2feb, func(u float64) []float64 {
 		return []float64{GammaTail(10*u, 5), GammaTail(4, 9*u), Key{Seed: math.Float64bits(u)}.Stream().LogOfGamma(3 * u)}
 	})
+	frozen("functions near 0", 0x5d4ee93da90a4f09, func(u float64) []float64 {
+		return []float64{Expm1(u - 0.5), Expm1(float64(20*u) - 10), Log1p(u - 0.5), Log1p(4 * u), Expm1(u * 1e-9), Log1p(u * -1e-9)}
+	})
 }

@@ -55,6 +55,8 @@ const (
 	Pilot     Purpose = 26 // seed of the run that chooses the temperatures for others
 	Target    Purpose = 27 // targets drawn from a predictive distribution
 	Thin      Purpose = 28 // choice of the scans that a page draws of a long stream
+	Rows      Purpose = 29 // measurements that a decision of a filter's chain looks at
+	Shares    Purpose = 30 // measurements of a scan that each node of a filter has
 )
 
 // Key is the address of a stream.
