@@ -7,6 +7,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/filtering"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/ssm"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -21,6 +22,13 @@ var Filters = &Kind{
 			Of: spread(func(m *filtering.Metrics) *filtering.Spread { return m.ESS })},
 		{Name: "ancestors", Title: "ancestors", Legend: "distinct states of the scan before, median over the scans", Most: math.Inf(1), Aside: true,
 			Of: spread(func(m *filtering.Metrics) *filtering.Spread { return m.Ancestors })},
+		{Name: "critical_terms", Title: "critical path", Legend: "terms of the node that has most, pass by pass: those that one has to wait for", Most: math.Inf(1), Form: millions, Aside: true,
+			Of: one(func(d *filterDone) (float64, error) {
+				if n := d.Metrics.Nodes; n != nil {
+					return float64(n.Critical), nil
+				}
+				return float64(d.Metrics.Evaluated), nil
+			})},
 		{Name: "terms", Title: "terms", Legend: "of the likelihood that were evaluated", Most: math.Inf(1), Form: millions,
 			Of: one(func(d *filterDone) (float64, error) { return float64(d.Metrics.Evaluated), nil })},
 		{Name: "skipped", Title: "skipped", Most: math.Inf(1), Beside: true, Of: one(func(d *filterDone) (float64, error) { return float64(d.Metrics.Skipped), nil })},
@@ -92,30 +100,58 @@ func spread(of func(*filtering.Metrics) *filtering.Spread) func(Done) (Values, e
 	})
 }
 
-// accepted is the acceptance of a kind of decision in percent, scan by scan. Runs without such decisions have none.
-func accepted(of func(*filtering.Accept) *filtering.Number) func(Done) (Values, error) {
-	return several(func(d *filterDone) (all []float64, err error) {
-		for _, s := range d.steps {
-			if s.Accept != nil {
-				if v := of(s.Accept); v != nil {
-					all = append(all, 100*float64(*v))
-				}
+// decision is a kind of decision of a chain, by its name in records and in tables.
+type decision struct {
+	name, title string
+	of          func(*filtering.Accept) *filtering.Number
+}
+
+var (
+	joint    = decision{"joint", "joint", func(a *filtering.Accept) *filtering.Number { return a.Joint }}
+	previous = decision{"index", "previous state", func(a *filtering.Accept) *filtering.Number { return a.Index }}
+	current  = decision{"refine", "current state", func(a *filtering.Accept) *filtering.Number { return a.Refine }}
+)
+
+// share is a share of something among the decisions of a kind, in percent, scan by scan. Runs without such decisions have none.
+type share struct {
+	name, title string // behind those of the decision
+	of          func(*filtering.Step) *filtering.Accept
+}
+
+var (
+	accepted      = share{of: func(s *filtering.Step) *filtering.Accept { return s.Accept }}
+	acceptedFirst = share{"_first_pass", ", pass 1", func(s *filtering.Step) *filtering.Accept {
+		if s.Nodes == nil {
+			return nil
+		}
+		return &s.Nodes.Accept[0]
+	}}
+	seen = share{"_seen", ", S/M", func(s *filtering.Step) *filtering.Accept { return s.Seen }}
+)
+
+// measure is the measure of the share among the decisions of a kind.
+func (s share) measure(d decision) Measure {
+	return Measure{Name: d.name + s.name, Title: d.title + s.title, Unit: "%", Digits: 2, Most: 100, Join: overScans, Of: several(func(done *filterDone) (all []float64, err error) {
+		for _, step := range done.steps {
+			if a := s.of(step); a != nil && d.of(a) != nil {
+				all = append(all, 100*float64(*d.of(a)))
 			}
 		}
 		return all, nil
-	})
+	})}
 }
 
-// rootErrors is the root mean square error of the positions, over the targets, scan by scan; of a model that is no tracker, of the whole
-// state.
+// rootErrors is the root mean square error of the positions of the targets, scan by scan; a model that is no tracker has none.
 func rootErrors(d *filterDone) (all []float64, err error) {
+	if _, ok := d.Spec.Model.(ssm.Tracker); !ok {
+		return nil, nil
+	}
 	matcher := filtering.NewMatcher(d.Spec.Model)
 	for _, s := range d.steps {
 		squares, n := 0.0, 0
-		tracks := s.All()
 		for r, truth := range matcher.Next(s) {
 			for c := range min(matcher.Positions(), len(truth)) {
-				e := float64(tracks[r].Mean[c]) - truth[c]
+				e := float64(s.Tracks[r].Mean[c]) - truth[c]
 				squares, n = squares+float64(e*e), n+1
 			}
 		}

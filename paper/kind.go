@@ -101,7 +101,7 @@ func one[D Done](f func(D) (float64, error)) func(Done) (Values, error) {
 	}
 }
 
-// several is a measure that is a number for each scan, or none at all. Records hold many of them, with six digits.
+// several is a measure that is a number for each scan, or none at all. Records hold many of them, with five digits.
 func several[D Done](f func(D) ([]float64, error)) func(Done) (Values, error) {
 	return func(d Done) (values Values, err error) {
 		own, ok := d.(D)
@@ -110,7 +110,7 @@ func several[D Done](f func(D) ([]float64, error)) func(Done) (Values, error) {
 		}
 		all, err := f(own)
 		for _, v := range all {
-			if v, err = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64); err != nil {
+			if v, err = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64); err != nil {
 				return nil, err
 			}
 			values = append(values, uq.Number(v))
@@ -133,5 +133,11 @@ func sampled(digits int, legend string) Measure {
 // aside is a measure for which a terminal has no room.
 func aside(m Measure) Measure {
 	m.Aside = true
+	return m
+}
+
+// explained is a measure with a legend.
+func explained(m Measure, legend string) Measure {
+	m.Legend = legend
 	return m
 }

@@ -118,28 +118,38 @@ func (t *Table) trueTracks(c Cell, reduced bool) ([]chart.Line, error) {
 	}
 }
 
-// drawErrors is Figure 4: the RMSE of the positions over time, over the runs.
+// drawErrors is Figure 4: the RMSE of the positions over time, over the runs. What the paper ran is on the left.
 func drawErrors(rows []Row) []byte {
-	c := chart.Chart{ID: "rmse", Title: "RMSE of the positions", X: chart.Axis{Label: "scan"}, Y: chart.Axis{Label: "RMSE", Zero: true}, Height: 300}
+	const height = 300
+	var panels []panel
 	var legend []key
-	for _, r := range rows {
-		if !strings.HasPrefix(r.Name, "clutter3-") || r.Runs == nil {
-			continue
+	for _, side := range []struct {
+		title, where string
+		printed      bool
+	}{{"as printed", "left", true}, {"ours", "right", false}} {
+		c := chart.Chart{ID: "rmse-" + side.where, Title: side.title, X: chart.Axis{Label: "scan"}, Y: chart.Axis{Label: "RMSE of the positions", Zero: true}, Height: height}
+		for _, r := range rows {
+			var runs []Values
+			for _, run := range r.Runs {
+				runs = append(runs, run.Figures["rmse"])
+			}
+			line := chart.Line{Y: scanRoots(runs), Class: fmt.Sprint("s", len(c.Marks)%6)}
+			if len(line.Y) == 0 || (r.Cell.Published != nil) != side.printed {
+				continue
+			}
+			for k := range line.Y {
+				line.X = append(line.X, float64(k+1))
+			}
+			c.Marks = append(c.Marks, line)
+			legend = append(legend, key{line.Class, side.where + ": " + html.EscapeString(r.Name)})
 		}
-		var runs []Values
-		for _, run := range r.Runs {
-			runs = append(runs, run.Figures["rmse"])
+		if len(c.Marks) > 0 {
+			c.Desc = fmt.Sprintf("A line for each of %d algorithms.", len(c.Marks))
+			panels = append(panels, panel{c.Title, string(c.SVG())})
 		}
-		line := chart.Line{Y: scanRoots(runs), Class: fmt.Sprint("s", len(legend)%6)}
-		for k := range line.Y {
-			line.X = append(line.X, float64(k+1))
-		}
-		c.Marks = append(c.Marks, line)
-		legend = append(legend, key{line.Class, html.EscapeString(r.Name)})
 	}
-	if legend == nil {
+	if panels == nil {
 		return nil
 	}
-	c.Desc = fmt.Sprintf("A line for each of %d algorithms.", len(legend))
-	return sideBySide([]panel{{"RMSE of the positions over time", string(c.SVG())}}, 1, c.Height, legend)
+	return sideBySide(panels, 2, height, legend)
 }

@@ -72,40 +72,57 @@ func TestSequentialCells(t *testing.T) {
 		default:
 			t.Errorf("%s has the model %T", c.Name, m)
 		}
-		if m, ok := s.Method.(filter.SMCMC); ok && strings.HasSuffix(c.Name, "-smcmc") {
-			want := "joint: none index: uniform refine: prior"
-			if c.Name == "clutter3-smcmc" {
-				want = "joint: prior index: none refine: walk: sd: 0.1"
-			}
-			moves := strings.Join(strings.Fields(strings.NewReplacer("{", "", "}", "", ",", "").Replace(string(s.YAML()))), " ")
-			if m.Particles != 4000 || m.Repeat != 1 || m.Burn != 1000 || (m.Ancestors == filter.Together) != (c.Name == "clutter3-smcmc") || !strings.Contains(moves, want) {
-				t.Errorf("%s: %s", c.Name, s.YAML())
+		want, ok := printedSettings[c.Name]
+		if ok == (c.Published == nil) && !strings.HasPrefix(c.Name, "gaussian") {
+			t.Errorf("%s has published figures: %v, and settings of the paper: %v", c.Name, c.Published != nil, ok)
+		}
+		_, method, _ := strings.Cut(string(s.YAML()), "method:")
+		for _, part := range strings.Split(want, ", ") {
+			if !strings.Contains(strings.NewReplacer("{", "", "}", "", ",", "", "\n", " ", "  ", "").Replace(method), part) {
+				t.Errorf("%s: no %s in %s", c.Name, part, method)
 			}
 		}
 	}
+}
+
+// printedSettings are those of the cells that run what the paper printed.
+var printedSettings = map[string]string{
+	"gaussian500-smcmc":    "smcmc: particles: 4000, repeat: 1, burn: 1000, joint: none index: uniform refine: prior, decide: all",
+	"gaussian5000-smcmc":   "smcmc: particles: 4000, repeat: 1, burn: 1000, joint: none index: uniform refine: prior, decide: all",
+	"gaussian500-as":       "smcmc: particles: 4000, repeat: 1, burn: 1000, joint: none index: uniform refine: prior, order: 1, rows: all, delta: 0.1, power: 2, growth: 1.2, give_up: 1",
+	"gaussian5000-as":      "smcmc: particles: 4000, repeat: 1, burn: 1000, joint: none index: uniform refine: prior, order: 1, rows: all, delta: 0.1, power: 2, growth: 1.2, give_up: 1",
+	"gaussian500-ep4x500":  "nodes: 4, passes: 2, particles: 2000, burn: 125, joint: none, index: uniform, refine: prior, decide: all, correct: false, normaliser: true",
+	"gaussian500-ep8x250":  "nodes: 8, passes: 2, particles: 2000, burn: 62, joint: none, index: uniform, refine: prior",
+	"gaussian500-ep4x1000": "nodes: 4, passes: 2, particles: 4000, burn: 250, joint: none, index: uniform, refine: prior",
+	"clutter3-smcmc":       "particles: 4000, repeat: 1, burn: 1000, ancestors: joint, joint: prior, index: none, walk: sd: 0.1, decide: all",
+	"clutter3-as":          "particles: 4000, repeat: 1, burn: 1000, ancestors: joint, joint: prior, index: none, walk: sd: 0.1, order: 1, rows: all, give_up: 0.01",
+	"clutter3-as-literal":  "particles: 4000, repeat: 1, burn: 1000, ancestors: joint, joint: prior, index: none, walk: sd: 0.1, order: 1, rows: all, give_up: 1",
+	"clutter3-ep4x500":     "nodes: 4, passes: 2, particles: 2000, burn: 125, ancestors: joint, joint: prior, index: none, walk: sd: 0.1, normaliser: false",
 }
 
 // Published figures agree with one another: gains follow from times, and a mean and a median lie between the least and the largest. The
 // sums were added up apart, from the paper's own tables.
 func TestPublishedOfSequential(t *testing.T) {
 	n := 0
-	for table, p := range publishedTimes {
-		for _, row := range p.rows {
-			if gain := 100 * (1 - row.time/p.rows[0].time); !(math.Abs(gain-row.gain) <= .01) {
-				t.Errorf("%s, %s: a gain of %.3f %%, printed %v", table, row.algorithm, gain, row.gain)
+	for _, e := range sequentialExamples {
+		for _, row := range e.times.rows {
+			if gain := 100 * (1 - row.time/e.times.rows[0].time); !(math.Abs(gain-row.gain) <= .01) {
+				t.Errorf("%s, %s: a gain of %.3f %%, printed %v", e.name, row.algorithm, gain, row.gain)
 			}
 			n++
 		}
 	}
 	var sums [2]float64
-	for k, all := range []map[string]accepts{publishedGaussian, publishedClutter, {"pass": publishedGaussianPass1}, {"pass": publishedClutterPass1}} {
-		for name, a := range all {
-			for i, s := range []Spread{a.first, a.refine} {
-				if !(s.Min <= s.Median && s.Median <= s.Max && s.Min <= s.Mean && s.Mean <= s.Max) {
-					t.Errorf("%d, %s: %v", k, name, s)
+	for _, all := range []map[string][]accepts{publishedGaussian, publishedClutter} {
+		for name, passes := range all {
+			for _, a := range passes {
+				for i, s := range []Spread{a.first, a.refine} {
+					if !(s.Min <= s.Median && s.Median <= s.Max && s.Min <= s.Mean && s.Mean <= s.Max) {
+						t.Errorf("%s: %v", name, s)
+					}
+					sums[i] += s.Min + s.Median + s.Mean + s.Max
+					n++
 				}
-				sums[i] += s.Min + s.Median + s.Mean + s.Max
-				n++
 			}
 		}
 	}
@@ -119,45 +136,36 @@ func TestPublishedOfSequential(t *testing.T) {
 func TestGaussianMeasures(t *testing.T) {
 	c := Sequential.cell(t, "gaussian500-smcmc")
 	dir, run := made(t, &Sequential, c, 1, true)
-	if run.Protocol != "reduced: 5 scans, 400 particles" || run.Particles != 400 || !(run.Seconds() > 0) {
+	if run.Protocol != "reduced: 5 scans, a tenth of the particles" || run.Particles != 400 || !(run.Seconds() > 0) {
 		t.Errorf("%+v", run)
 	}
 	r, err := starling.OpenFilterRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	distance, square, k := 0.0, 0.0, 0
+	distance, k := 0.0, 0
 	for s, err := range r.Steps() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		distance += float64(s.Against.KS[0]) / 5
-		e := float64(s.Estimate.Mean[0] - s.Truth["1"][0])
-		square += e * e / 5
-		if got := float64(run.Figures["index"][k]); !(math.Abs(got-100*float64(*s.Accept.Index)) <= 1e-3) {
+		if got := float64(run.Figures["index"][k]); !(math.Abs(got-100*float64(*s.Accept.Index)) <= 2e-3) {
 			t.Errorf("scan %d: index %v, want %v", k+1, got, *s.Accept.Index)
 		}
 		k++
 	}
-	if got := figure("ks")(*run); !(math.Abs(got-distance) <= 1e-6) {
+	if got := figure("ks")(*run); !(math.Abs(got-distance) <= 1e-5) {
 		t.Errorf("KS %v, the trace has %v", got, distance)
 	}
 	if one := figure("ks_one")(*run); !(one > 0 && one < figure("ks")(*run)) {
 		t.Errorf("the one-sided distance %v is not below the two-sided %v", one, figure("ks")(*run))
 	}
 	refine := Sequential.joined(&Row{Runs: []Run{*run}}, measureOf(t, "refine")).(Spread)
-	if m := r.Metrics.Refine; !(math.Abs(refine.Mean-100*float64(m.Mean)) <= 1e-3) || !(math.Abs(refine.Median-100*float64(m.Median)) <= 1e-3) ||
+	if m := r.Metrics.Refine; !(math.Abs(refine.Mean-100*float64(m.Mean)) <= 2e-3) || !(math.Abs(refine.Median-100*float64(m.Median)) <= 2e-3) ||
 		!(math.Abs(refine.Min-100*float64(m.Min)) <= 1e-3) || !(math.Abs(refine.Max-100*float64(m.Max)) <= 1e-3) {
 		t.Errorf("refine %v, the run's scores have %v", refine, *m)
 	}
-	sum := 0.0
-	for _, v := range run.Figures["rmse"] {
-		sum += float64(v*v) / 5
-	}
-	if !(math.Abs(sum-square) <= 1e-5*square) || !(math.Abs(math.Sqrt(sum)-float64(r.Metrics.RMSE)) <= 1e-5) {
-		t.Errorf("mean squared error %v, want %v", sum, square)
-	}
-	if figure("terms")(*run) != float64(r.Metrics.Evaluated) || figure("ess")(*run) == 0 || run.Figures["joint"] != nil || run.Figures["tracks"] != nil {
+	if figure("terms")(*run) != float64(r.Metrics.Evaluated) || figure("ess")(*run) == 0 || run.Figures["joint"] != nil || run.Figures["rmse"] != nil || run.Figures["tracks"] != nil {
 		t.Errorf("%+v", run.Figures)
 	}
 
@@ -189,6 +197,60 @@ func TestGaussianMeasures(t *testing.T) {
 	}
 	if _, err := DataAnnealing.Read(t.Context(), dir, DataAnnealing.Cells[0], 1, false, starling.Options{}); err == nil {
 		t.Error("the run of a filter counts as the cell of a table of fits")
+	}
+}
+
+// Nodes have an acceptance for each pass, and a critical path.
+func TestNodesMeasures(t *testing.T) {
+	c := Sequential.cell(t, "gaussian500-ep4x500")
+	for name, mean := range map[string]float64{"index": 89.77, "refine": 75.86, "index_first_pass": 89.47, "refine_first_pass": 38.46} {
+		if got := c.Published[name].centre(); got != mean {
+			t.Errorf("%s is published as %v, want %v", name, got, mean)
+		}
+	}
+	dir, run := made(t, &Sequential, c, 1, true)
+	r, err := starling.OpenFilterRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	critical, all, k := 0.0, 0.0, 0
+	for s, err := range r.Steps() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]uq.Number{"refine_first_pass": *s.Nodes.Accept[0].Refine, "refine": *s.Nodes.Accept[1].Refine, "index_first_pass": *s.Nodes.Accept[0].Index} {
+			if got := run.Figures[name][k]; !(math.Abs(float64(got-100*want)) <= 2e-3) {
+				t.Errorf("scan %d: %s is %v, want %v", k+1, name, got, 100*want)
+			}
+		}
+		critical += float64(s.Nodes.Critical)
+		for _, n := range s.Nodes.Terms {
+			all += float64(n)
+		}
+		k++
+	}
+	if figure("critical_terms")(*run) != critical || figure("terms")(*run) != all || !(all > 3.9*critical) || run.Particles != 200 {
+		t.Errorf("%v terms, %v on the critical path, want %v and %v; %d particles", figure("terms")(*run), figure("critical_terms")(*run), all, critical, run.Particles)
+	}
+}
+
+// Decisions by a part of the measurements say how large it is. In Example 1 the first measurement decides exactly, so that both kinds of decision
+// give the same samples, and the paper's bound takes more of them than ours (sequential-mcmc-massive-data, section 5, A8).
+func TestSubsamplingMeasures(t *testing.T) {
+	runs := map[string]*Run{}
+	for _, name := range []string{"smcmc", "as", "as-ours"} {
+		_, runs[name] = made(t, &Sequential, Sequential.cell(t, "gaussian500-"+name), 2, true)
+	}
+	for _, name := range []string{"as", "as-ours"} {
+		for _, same := range []string{"ks", "ks_one", "index", "refine"} {
+			if !slices.Equal(runs[name].Figures[same], runs["smcmc"].Figures[same]) {
+				t.Errorf("%s: %s is %v, of all measurements %v", name, same, runs[name].Figures[same], runs["smcmc"].Figures[same])
+			}
+		}
+	}
+	paper, ours := Sequential.joined(&Row{Runs: []Run{*runs["as"]}}, measureOf(t, "refine_seen")), Sequential.joined(&Row{Runs: []Run{*runs["as-ours"]}}, measureOf(t, "refine_seen"))
+	if runs["smcmc"].Figures["refine_seen"] != nil || !(ours.centre() < 2) || !(paper.centre() > 5*ours.centre()) || !(paper.centre() < 50) {
+		t.Errorf("decisions look at %v %% of the measurements by the paper's settings, %v by ours", paper, ours)
 	}
 }
 
@@ -235,7 +297,7 @@ func TestClutterMeasures(t *testing.T) {
 				}
 			}
 		}
-		if got := float64(run.Figures["rmse"][k]); !(math.Abs(got-math.Sqrt(square)) <= 1e-5*got) {
+		if got := float64(run.Figures["rmse"][k]); !(math.Abs(got-math.Sqrt(square)) <= 1e-4*got) {
 			t.Errorf("scan %d: RMSE %v, want %v", k+1, got, math.Sqrt(square))
 		}
 		k++
@@ -299,15 +361,16 @@ func TestOverScans(t *testing.T) {
 // Gains are of the cell's runs over those of SMCMC in the same example and protocol.
 func TestGains(t *testing.T) {
 	run := func(cell string, took, terms uq.Number) Run {
-		return Run{Cell: cell, Seed: 1, Protocol: "same", Figures: map[string]Values{seconds: {took}, "terms": {terms}}}
+		return Run{Cell: cell, Seed: 1, Protocol: "same", Figures: map[string]Values{seconds: {took}, "terms": {terms}, "critical_terms": {terms / 5}}}
 	}
-	text, err := writeGains(&Sequential, "", []Run{run("gaussian500-smcmc", 8, 100), run("clutter3-smcmc", 10, 1000), run("clutter3-smcmc-adapted", 4, 1500)})
+	text, err := writeGains(&Sequential, "", []Run{run("gaussian500-smcmc", 8, 100), run("clutter3-smcmc", 10, 1000), run("clutter3-smcmc-adapted", 4, 1500), run("clutter3-ep4x500", 5, 250)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"### Table I, M = 500: gain over SMCMC\n", "| gaussian500-smcmc | 114.75 s | 0 % | 0.0 % | 0.0 % |\n",
-		"| clutter3-smcmc | 505.42 min | 0 % | 0.0 % | 0.0 % |\n", "| clutter3-smcmc-adapted | – | – | 60.0 % | -50.0 % |\n",
+		"| clutter3-smcmc | 505.42 min | 0 % | 0.0 % | 0.0 % |\n", "| clutter3-smcmc-adapted | – | – | 60.0 % | −50.0 % |\n",
+		"| clutter3-ep4x500 | 59.06 min | 88.31 % | 50.0 % | 75.0 % |\n", "| clutter3-ep4x500 | × 8.0 | × 4 | ÷ 2 | × 16.0 | × 20.0 | × 4.0 |\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
