@@ -393,6 +393,28 @@ func (r *FilterRun) Steps() iter.Seq2[*filtering.Step, error] {
 	}
 }
 
+// Differs returns an error that lists the values in which a resolved Filtering differs from the run's; nil if none differ but the name.
+func (r *FilterRun) Differs(s Filtering) error {
+	s.Name = r.Spec.Name
+	return config.Diff(r.Spec.YAML(), s.YAML())
+}
+
+// Particles reads the particles of every scan, scan by scan, each with the Dim numbers of its state; nil if the run has not kept them.
+// Weighted ones have log-weights, one after another in the same order; else these are nil.
+func (r *FilterRun) Particles() (x, logWeights []float64, err error) {
+	if r.Spec.Keep != spec.Samples {
+		return nil, nil, nil
+	}
+	text, err := r.record.File(particlesFile)
+	if err != nil {
+		return nil, nil, damage(err)
+	}
+	if x, logWeights, err = filtering.ReadParticles(text); err != nil {
+		return nil, nil, r.damaged(particlesFile, err)
+	}
+	return x, logWeights, nil
+}
+
 func (r *FilterRun) damaged(file string, err error) error {
 	return &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(r.Dir, file), err)}
 }

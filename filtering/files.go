@@ -88,6 +88,21 @@ func (p *Pass) WriteParticles(w io.Writer) error {
 	return safetensors.Write(w, tensors)
 }
 
+// ReadParticles reads what WriteParticles writes: the numbers of all particles of all scans, and their log-weights, nil where there are
+// none.
+func ReadParticles(text []byte) (x, logWeights []float64, err error) {
+	tensors, _, err := safetensors.Parse(text)
+	for _, t := range tensors {
+		switch t.Name {
+		case "particles":
+			x = t.Float64s()
+		case "log_weights":
+			logWeights = t.Float64s()
+		}
+	}
+	return x, logWeights, err
+}
+
 func float64s(name string, shape []int, values []float64) safetensors.Tensor {
 	t := safetensors.Tensor{Name: name, DType: "F64", Shape: shape, Data: make([]byte, 0, 8*len(values))}
 	for _, v := range values {

@@ -52,6 +52,9 @@ type Matcher struct{ judge *judge }
 // NewMatcher is a Matcher before the first scan.
 func NewMatcher(m ssm.Model) Matcher { return Matcher{newJudge(m)} }
 
+// Positions is the number of coordinates of a target that are compared with the truth.
+func (m Matcher) Positions() int { return m.judge.positions }
+
 // Next returns the true state of each track at the next scan; nil where it is unknown.
 func (m Matcher) Next(s *Step) (states [][]float64) {
 	j, tracks := m.judge, s.All()

@@ -16,18 +16,22 @@ var DataAnnealing = Table{
 	Name:    "data-annealing",
 	Title:   "Data annealing: Table 1 of Millard et al., Investigating batch inference in a sequential Monte Carlo framework for neural networks",
 	Reduced: "50 iterations, J = 4",
+	Kind:    Fits,
 	Figures: []Measure{
-		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Least: 0, Most: 100, Of: func(d *Done) (float64, error) {
-			share, err := of(func(m *eval.Metrics) *uq.Number { return m.Accuracy })(d)
-			return 100 * share, err
-		}},
-		{Name: "log_likelihood", Title: "log-likelihood", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: logLikelihood},
+		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Least: 0, Most: 100, Of: one(accuracy)},
+		{Name: "log_likelihood", Title: "log-likelihood", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: one(logLikelihood)},
 	},
 	Cells: dataAnnealing(),
 }
 
+// accuracy is in percent.
+func accuracy(d *fitDone) (float64, error) {
+	share, err := of(func(m *eval.Metrics) *uq.Number { return m.Accuracy })(d)
+	return 100 * share, err
+}
+
 // logLikelihood is the mean over the test examples, in nats.
-func logLikelihood(d *Done) (float64, error) { return -float64(d.Metrics.NLL), nil }
+func logLikelihood(d *fitDone) (float64, error) { return -float64(d.Metrics.NLL), nil }
 
 // scheme is a row of Table 1: log-likelihood, accuracy in percent and seconds, each with its standard deviation.
 type scheme struct {
@@ -62,7 +66,7 @@ func dataAnnealing() (cells []Cell) {
 				Name:      strings.Join([]string{row.data, move.name, row.name}, "-"),
 				Config:    preset(presets[row.data] + "-" + row.name + move.suffix),
 				Reduced:   []string{"method.smc.particles=4", "method.smc.path." + row.name + ".iterations=50"},
-				Published: Figures{"log_likelihood": {f[0], uq.Number(f[1])}, "accuracy": {f[2], uq.Number(f[3])}, "seconds": {f[4], uq.Number(f[5])}},
+				Published: Figures{"log_likelihood": Mean{f[0], uq.Number(f[1])}, "accuracy": Mean{f[2], uq.Number(f[3])}, seconds: Mean{f[4], uq.Number(f[5])}},
 			})
 		}
 	}

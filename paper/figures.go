@@ -10,7 +10,6 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/jsontext"
-	"github.com/starling-smc/starling/uq"
 )
 
 // Figures that take minutes, such as predictions by a thousand networks, are computed once a run and kept beside its folder.
@@ -18,14 +17,14 @@ import (
 // figuresFile is the file of the figures of a run in a folder.
 func figuresFile(dir string) string { return dir + ".figures" }
 
-// figures are the Measures of a run that stand beside the table.
+// figures are the slow Measures of a run.
 type figures struct {
-	Run     string               `json:"run"` // checksum of its manifest
-	Figures map[string]uq.Number `json:"figures"`
+	Run     string            `json:"run"` // checksum of its manifest
+	Figures map[string]Values `json:"figures"`
 }
 
 // readFigures reads what is kept of a run with that checksum: nothing, nil, if the folder had another run then.
-func readFigures(dir, checksum string) (map[string]uq.Number, error) {
+func readFigures(dir, checksum string) (map[string]Values, error) {
 	text, err := os.ReadFile(figuresFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -43,11 +42,11 @@ func readFigures(dir, checksum string) (map[string]uq.Number, error) {
 	return f.Figures, nil
 }
 
-// keepFigures keeps those of a run that stand beside the table, if they are not all kept already.
-func (t *Table) keepFigures(dir, checksum string, all, kept map[string]uq.Number) error {
-	f, fresh := figures{checksum, map[string]uq.Number{}}, false
+// keepFigures keeps the slow ones of a run, if they are not all kept already.
+func (t *Table) keepFigures(dir, checksum string, all, kept map[string]Values) error {
+	f, fresh := figures{checksum, map[string]Values{}}, false
 	for _, m := range t.Figures {
-		if m.Beside {
+		if m.Slow {
 			f.Figures[m.Name] = all[m.Name]
 			_, ok := kept[m.Name]
 			fresh = fresh || !ok

@@ -19,20 +19,21 @@ var GOHSMC = Table{
 		"partial Bayesian neural networks",
 	Reduced: fewEpochs,
 	Left:    "as NLL and RMSE of this cell contradict each other in the paper",
+	Kind:    Fits,
 	Figures: []Measure{
-		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Compared: true, Of: unscaled(uq.RMSE)},
-		{Name: "r2", Title: "R²", Digits: 4, Least: math.Inf(-1), Most: 1, Aside: true, Of: of(func(m *eval.Metrics) *uq.Number { return m.R2 })},
-		{Name: "bias", Title: "bias", Digits: 4, Most: math.Inf(1), Aside: true, Of: bias(0)},
-		{Name: "bias_over_sd", Title: "bias/sd", Digits: 4, Most: math.Inf(1), Aside: true, Of: bias(1)},
-		{Name: "bias2_over_variance", Title: "bias²/variance", Digits: 4, Most: math.Inf(1), Aside: true, Of: bias(2)},
-		{Name: "unit_nll", Title: "NLL (sd 1)", Digits: 4, Most: math.Inf(1), Of: unscaled(uq.UnitNLL)},
-		{Name: "unit_crps", Title: "CRPS (sd 1)", Digits: 4, Most: math.Inf(1), Aside: true, Of: unscaled(uq.UnitCRPS)},
+		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Compared: true, Of: one(unscaled(uq.RMSE))},
+		{Name: "r2", Title: "R²", Digits: 4, Least: math.Inf(-1), Most: 1, Aside: true, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.R2 }))},
+		{Name: "bias", Title: "bias", Digits: 4, Most: math.Inf(1), Aside: true, Of: one(bias(0))},
+		{Name: "bias_over_sd", Title: "bias/sd", Digits: 4, Most: math.Inf(1), Aside: true, Of: one(bias(1))},
+		{Name: "bias2_over_variance", Title: "bias²/variance", Digits: 4, Most: math.Inf(1), Aside: true, Of: one(bias(2))},
+		{Name: "unit_nll", Title: "NLL (sd 1)", Digits: 4, Most: math.Inf(1), Of: one(unscaled(uq.UnitNLL))},
+		{Name: "unit_crps", Title: "CRPS (sd 1)", Digits: 4, Most: math.Inf(1), Aside: true, Of: one(unscaled(uq.UnitCRPS))},
 	},
 	Cells: gohsmcCells(),
 }
 
 // bias is the reading-th reading of the paper's column "bias".
-func bias(reading int) func(*Done) (float64, error) {
+func bias(reading int) func(*fitDone) (float64, error) {
 	return unscaled(func(predicted, truth []float64) float64 {
 		absolute, overSD, overVariance := uq.BiasReadings(predicted, truth)
 		return [...]float64{absolute, overSD, overVariance}[reading]

@@ -54,8 +54,8 @@ var inconsistent = []string{
 
 // published are the figures of a method on a set.
 func published(method, set int) Figures {
-	of := func(f [2]float64) Figure { return Figure{f[0], uq.Number(f[1])} }
-	alone := func(f float64) Figure { return Figure{f, uq.Number(math.NaN())} }
+	of := func(f [2]float64) Figure { return Mean{f[0], uq.Number(f[1])} }
+	alone := func(f float64) Figure { return Mean{f, uq.Number(math.NaN())} }
 	r2 := publishedR2Bias[method][set]
 	return Figures{
 		"rmse": of(publishedRMSE[method][set]), "r2": alone(r2[0]), "bias": alone(r2[1]),

@@ -28,20 +28,22 @@ func TestEveryCellParses(t *testing.T) {
 				t.Errorf("%s: two cells are named %s", table.Name, c.Name)
 			}
 			seen[c.Name] = true
-			if _, err := c.Spec(3, true, "run", "data"); err != nil {
+			if _, err := table.Work(c, 3, true, "run", "data"); err != nil {
 				t.Errorf("%s: %s, reduced: %v", table.Name, c.Name, err)
 			}
-			spec, err := c.Spec(3, false, "run", "data")
+			work, err := table.Work(c, 3, false, "run", "data")
 			if err != nil {
 				t.Errorf("%s: %s: %v\n%s", table.Name, c.Name, err, c.Config(Place{}).Text)
 				continue
 			}
-			if m, ok := spec.Method.(method.SMC); ok && m.Particles == 0 {
-				t.Errorf("%s: %s leaves the number of particles to the program, and its record is of one number", table.Name, c.Name)
+			text := work.(interface{ YAML() []byte }).YAML()
+			back, err := table.Kind.Parse("back", text)
+			if err != nil || !bytes.Equal(back.(interface{ YAML() []byte }).YAML(), text) || !bytes.Contains(text, []byte("\nseed: 3\n")) {
+				t.Errorf("%s: %s reads back as\n%+v\n%v", table.Name, c.Name, back, err)
 			}
-			text := spec.YAML()
-			if back, err := starling.ParseSpec("back", text); err != nil || !bytes.Equal(back.YAML(), text) || spec.Seed != 3 {
-				t.Errorf("%s: %s reads back as\n%s\n%v", table.Name, c.Name, back.YAML(), err)
+			f, ok := work.(fit)
+			if m, smc := f.Method.(method.SMC); ok && smc && m.Particles == 0 {
+				t.Errorf("%s: %s leaves the number of particles to the program, and its record is of one number", table.Name, c.Name)
 			}
 		}
 	}
@@ -55,7 +57,7 @@ func TestGuidedCells(t *testing.T) {
 	for _, c := range GOHSMC.Cells {
 		set, how, _ := strings.Cut(strings.ReplaceAll(c.Name, "wine-", "wine_"), "-")
 		set = strings.ReplaceAll(set, "_", "-")
-		spec, err := c.Spec(1, false, "", "")
+		spec, err := specOf(c, 1, false, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,12 +106,12 @@ func TestCheck7InconsistentCells(t *testing.T) {
 	excluded := 0
 	var runs []Run
 	for _, c := range GOHSMC.Cells {
-		runs = append(runs, Run{Cell: c.Name, Seed: 1, Protocol: "same", Figures: map[string]uq.Number{"rmse": .5}})
+		runs = append(runs, Run{Cell: c.Name, Seed: 1, Protocol: "same", Figures: map[string]Values{"rmse": {.5}}})
 		if c.Published == nil {
 			continue
 		}
-		rmse := c.Published["rmse"].Mean
-		gap := math.Abs(c.Published["unit_nll"].Mean - (.5*math.Log(2*math.Pi) + .5*rmse*rmse))
+		rmse := c.Published["rmse"].centre()
+		gap := math.Abs(c.Published["unit_nll"].centre() - (.5*math.Log(2*math.Pi) + .5*rmse*rmse))
 		if c.Excluded != (gap > .003) {
 			t.Errorf("%s: NLL and RMSE differ by %.4f, excluded %v", c.Name, gap, c.Excluded)
 		}
@@ -149,11 +151,11 @@ func TestPublishedOfGOHSMC(t *testing.T) {
 			continue
 		}
 		for name, f := range c.Published {
-			sums[name] += f.Mean
+			sums[name] += f.centre()
 		}
 		set := strings.TrimSuffix(c.Name, c.Name[strings.LastIndex(c.Name, "-"):])
 		if v, ok := variance[set]; ok {
-			if got := c.Published["rmse"].Mean * c.Published["rmse"].Mean / (1 - c.Published["r2"].Mean); !(got >= v[0] && got <= v[1]) {
+			if got := c.Published["rmse"].centre() * c.Published["rmse"].centre() / (1 - c.Published["r2"].centre()); !(got >= v[0] && got <= v[1]) {
 				t.Errorf("%s: variance %.3f, want %v", c.Name, got, v)
 			}
 		}
@@ -186,7 +188,7 @@ prior: {normal: {variance: 1}}
 method: {smc: {particles: 3, path: {constant: {epochs: 1, batch: 8}}, move: {leapfrog: {steps: 1, step: 0.1}}, keep: best}}
 `, filepath.Join(dir, "table.csv"), filepath.Join(dir, "rows"))}
 	}}
-	spec, err := cell.Spec(5, false, "", "")
+	spec, err := specOf(cell, 5, false, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,12 +226,12 @@ method: {smc: {particles: 3, path: {constant: {epochs: 1, batch: 8}}, move: {lea
 	if crps := figure("unit_crps")(*run); !(crps > .2336 && crps < figure("unit_nll")(*run)) || !(sd > 1.5) {
 		t.Errorf("CRPS %v; sd of the targets %v", crps, sd)
 	}
-	if run.Particles != 3 || run.Settings != "by hand" || !(run.ESS >= 1 && run.ESS <= 3) || run.Gradients == 0 || !(run.Sampling > 0) {
+	if run.Particles != 3 || run.Settings != "by hand" || !(figure("ess")(*run) >= 1 && figure("ess")(*run) <= 3) || !(figure("gradients")(*run) > 0) || !(run.Seconds() > 0) {
 		t.Errorf("%+v", run)
 	}
 
 	// Uncertainty's own figures, of the same run.
-	done := &Done{Run: nil, ctx: t.Context()}
+	done := &fitDone{Run: nil, ctx: t.Context()}
 	if done.Run, err = starling.OpenRun(out); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +279,7 @@ func TestSearchChooses(t *testing.T) {
 		runs := map[string]Run{}
 		for i, v := range nll {
 			if v != 0 {
-				runs[trial(p, vi, i)] = Run{Figures: map[string]uq.Number{"validation_nll": uq.Number(v)}}
+				runs[trial(p, vi, i)] = Run{Figures: map[string]Values{"validation_nll": {uq.Number(v)}}}
 			}
 		}
 		return runs
@@ -324,13 +326,13 @@ func TestStandardSplits(t *testing.T) {
 			t.Errorf("split %d: %v", seed, err)
 		}
 	}
-	spec, err := cell.Spec(2, false, "out/yacht-vi-2", dir)
+	spec, err := specOf(cell, 2, false, "out/yacht-vi-2", dir)
 	if err != nil || spec.Data.Split.TestRows != "out/yacht-vi-2.rows" {
 		t.Errorf("%s, %v", spec.YAML(), err)
 	}
 	runs := []Run{
-		{Cell: "yacht-vi", Seed: 1, Protocol: "same", Figures: map[string]uq.Number{"rmse": 2, "log_likelihood": -1}},
-		{Cell: "yacht-vi", Seed: 2, Protocol: "same", Figures: map[string]uq.Number{"rmse": 5, "log_likelihood": -1}},
+		{Cell: "yacht-vi", Seed: 1, Protocol: "same", Figures: map[string]Values{"rmse": {2}, "log_likelihood": {-1}}},
+		{Cell: "yacht-vi", Seed: 2, Protocol: "same", Figures: map[string]Values{"rmse": {5}, "log_likelihood": {-1}}},
 	}
 	// Differences 1 and 3: mean 2, sd √2, over √2; and 0 and 1.
 	if text, err := StandardSplits.More(&StandardSplits, dir, runs); err != nil || text != "yacht-vi − MC dropout, 2 splits:  RMSE 2.0000 ± 1.0000  log-likelihood 0.500 ± 0.500\n" {

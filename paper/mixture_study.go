@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/table"
@@ -173,21 +172,9 @@ func (s *mixtureShown) Picture() []byte {
 			Marks: []chart.Mark{chart.Cells{X: -gridEnd, Y: -gridEnd, Size: gridSide, Columns: gridColumns, Counts: counts}}}
 		return string(c.SVG())
 	}
-	panels, titles := []string{picture("law", "the mixture", gridLaw())}, []string{"the mixture"}
+	panels := []panel{{"the mixture", picture("law", "the mixture", gridLaw())}}
 	for i, k := range s.Weights {
-		panels, titles = append(panels, picture(fmt.Sprint("w", i), k.Name, k.Runs[0].cells)), append(titles, "weights: "+k.Name)
+		panels = append(panels, panel{"weights: " + k.Name, picture(fmt.Sprint("w", i), k.Name, k.Runs[0].cells)})
 	}
-	const side, head = chart.Width + 20, 30
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d"><style>%s</style>`, len(panels)*side, side+head, mixtureStyle)
-	for i, p := range panels {
-		fmt.Fprintf(&b, `<text class="head" x="%d" y="20">%s</text>`, i*side+side/2, titles[i])
-		b.WriteString(strings.Replace(p, "<svg ", fmt.Sprintf(`<svg x="%d" y="%d" width="%d" height="%d" `, i*side, head, side, side), 1))
-	}
-	b.WriteString("</svg>\n")
-	return []byte(b.String())
+	return sideBySide(panels, len(panels), chart.Width, nil)
 }
-
-// mixtureStyle colours the picture, which stands alone.
-const mixtureStyle = `svg { background: #fff } text { font: 14px sans-serif; fill: #333; text-anchor: middle } .head { font-size: 20px } ` +
-	`.cells { stroke: #1b5a9c; fill: none; shape-rendering: crispEdges } .base, .grid { stroke: #ccc; fill: none }`

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/table"
@@ -21,10 +19,11 @@ func (t *Table) legend() []string {
 	}
 	lines := []string{
 		"ours: " + spread,
-		"ESS: median over the iterations",
-		"anc>1: share of the iterations with more than one surviving ancestor",
-		"gradients: of single examples, over all particles",
-		"seconds: without evaluation, which has a column of its own",
+	}
+	for _, m := range t.measures() {
+		if m.Legend != "" {
+			lines = append(lines, m.Title+": "+m.Legend)
+		}
 	}
 	if t.Left != "" {
 		lines = append(lines, mark+": no target, "+t.Left)
@@ -34,9 +33,6 @@ func (t *Table) legend() []string {
 
 // mark stands behind published figures that are no targets.
 const mark = "†"
-
-// none stands where there is no figure.
-const none = "–"
 
 // column is a column of a table: its heads, and what stands in it. Left ones hold text.
 type column struct {
@@ -51,70 +47,28 @@ type column struct {
 // columns are the columns between the name of the cell and the machine. Rows without runs are not asked for ours.
 func (t *Table) columns() (all []column) {
 	for _, m := range t.Figures {
-		if !m.Beside {
-			all = append(all, t.scored(m)...)
-		}
+		all = append(all, t.scored(m)...)
 	}
 	all = append(all, column{head: "runs", short: "runs", left: true, ours: func(r *Row) string { return fmt.Sprint(len(r.Runs)) }})
 	all = append(all, column{head: "protocol", ours: func(r *Row) string { return r.Protocol }})
 	if slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Config(Place{}).Settings != "" }) {
 		all = append(all, column{head: "settings", ours: func(r *Row) string { return cmp.Or(r.settings(), none) }})
 	}
-	seconds := column{head: "seconds", short: "seconds", ours: means(func(run Run) float64 { return run.Sampling }, t, 0)}
-	if t.publishes("seconds") {
-		seconds.separate, seconds.paper = true, func(r *Row) string {
-			p := r.Published["seconds"]
-			return meanAndSD(p.Mean, float64(p.SD), 0)
-		}
+	all = append(all, column{head: "J", ours: func(r *Row) string { return cmp.Or(r.particles(), none) }})
+	for _, m := range t.Kind.Costs {
+		all = append(all, t.scored(m)...)
 	}
-	return append(all,
-		column{head: "J", ours: func(r *Row) string { return cmp.Or(r.particles(), none) }},
-		column{head: "ESS", short: "ESS", ours: func(r *Row) string {
-			ess, _ := r.Mean(func(r Run) float64 { return r.ESS })
-			return r.populated(fmt.Sprintf("%.1f", ess))
-		}},
-		column{head: "anc>1", short: "anc>1", ours: func(r *Row) string {
-			share, _ := r.Mean(func(r Run) float64 { return r.Ancestors })
-			return r.populated(fmt.Sprintf("%.0f %%", 100*share))
-		}},
-		column{head: "gradients", short: "grads", ours: func(r *Row) string {
-			n, _ := r.Mean(func(r Run) float64 { return float64(r.Gradients) })
-			return millions(n)
-		}},
-		seconds,
-		column{head: "evaluation", short: "evaluation", ours: means(func(run Run) float64 { return run.Evaluation }, t, 1)},
-	)
+	return all
 }
 
-// means is what stands in a column of means.
-func means(f func(Run) float64, t *Table, digits int) func(*Row) string {
-	return func(r *Row) string {
-		mean, sd := r.Mean(f)
-		return meanAndSD(mean, sd/t.over(len(r.Runs)), digits)
-	}
-}
-
-// over is what a standard deviation over n runs is divided by.
-func (t *Table) over(n int) float64 {
-	if t.Standard {
-		return math.Sqrt(float64(n))
-	}
-	return 1
-}
-
-// populated is the text, or none where the method of the row has no population.
-func (r *Row) populated(text string) string {
-	if slices.ContainsFunc(r.Runs, func(run Run) bool { return run.ESS > 0 }) {
-		return text
-	}
-	return none
-}
-
-// scored are the columns of a measure.
+// scored are the columns of a measure: none if it stands beside the table.
 func (t *Table) scored(m Measure) []column {
-	c := column{head: m.head(), ours: means(figure(m.Name), t, m.Digits)}
+	if m.Beside {
+		return nil
+	}
+	c := column{head: m.head(), ours: func(r *Row) string { return m.write(t.joined(r, &m)) }}
 	if !m.Aside {
-		c.short = m.head()
+		c.short = m.titled(cmp.Or(m.Short, m.Title))
 	}
 	if t.publishes(m.Name) {
 		c.separate, c.paper = true, func(r *Row) string { return r.published(m) }
@@ -124,18 +78,22 @@ func (t *Table) scored(m Measure) []column {
 	}
 	return []column{c, {head: "ours/paper", ours: func(r *Row) string {
 		p, ok := r.target(m.Name)
-		if !ok {
+		ours := t.joined(r, &m)
+		if !ok || ours == nil {
 			return none
 		}
-		mean, _ := r.Mean(figure(m.Name))
-		return fmt.Sprintf("%.2f", mean/p.Mean)
+		return fmt.Sprintf("%.2f", ours.centre()/p.centre())
 	}}}
 }
 
-// First is a run's first figure in words, as "accuracy 97.55 %".
+// First is the first figure that a run has, in words, as "accuracy 97.55 %".
 func (t *Table) First(run *Run) string {
-	m := t.Figures[0]
-	return strings.TrimSpace(fmt.Sprintf("%s %.*f %s", m.Title, m.Digits, run.Figures[m.Name], m.Unit))
+	for _, m := range t.Figures {
+		if f := t.joined(&Row{Runs: []Run{*run}}, &m); f != nil {
+			return strings.TrimSpace(m.Title + " " + m.write(f) + " " + m.Unit)
+		}
+	}
+	return ""
 }
 
 // target is the published figure that ours is compared with; there is none in a cell that is excluded.
@@ -147,13 +105,17 @@ func (r *Row) target(name string) (Figure, bool) {
 // published is a published figure as the paper printed it.
 func (r *Row) published(m Measure) string {
 	p, ok := r.Published[m.Name]
-	switch {
-	case !ok:
+	if !ok {
 		return none
-	case r.Excluded:
-		return asPrinted(p, m.Digits) + mark
 	}
-	return asPrinted(p, m.Digits)
+	text := p.printed(m.Digits)
+	if m.Form != nil {
+		text = m.Form(p)
+	}
+	if r.Excluded {
+		text += mark
+	}
+	return text
 }
 
 func markdownHead(columns []column) string {
@@ -279,15 +241,6 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	return err
 }
 
-// asPrinted writes a mean with so many decimals, or with more if the paper printed more.
-func asPrinted(f Figure, digits int) string {
-	mean := strconv.FormatFloat(f.Mean, 'f', -1, 64)
-	if _, all, _ := strings.Cut(mean, "."); len(all) > digits && f.SD == f.SD {
-		return fmt.Sprintf("%s ± %.*f", mean, digits, f.SD)
-	}
-	return meanAndSD(f.Mean, float64(f.SD), digits)
-}
-
 // particles lists the numbers of particles of the row's runs; it is empty if none was recorded.
 func (r *Row) particles() string {
 	var all []string
@@ -308,26 +261,6 @@ func (r *Row) settings() string {
 		}
 	}
 	return strings.Join(all, "; ")
-}
-
-// meanAndSD writes a mean, and its standard deviation if there is one.
-func meanAndSD(mean, sd float64, digits int) string {
-	if math.IsNaN(sd) {
-		return fmt.Sprintf("%.*f", digits, mean)
-	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, sd)
-}
-
-// millions writes a number in millions with at least three digits: 361 M, 40.2 M, 4.00 M.
-func millions(n float64) string {
-	switch m := n / 1e6; {
-	case m >= 99.95:
-		return fmt.Sprintf("%.0f M", m)
-	case m >= 9.995:
-		return fmt.Sprintf("%.1f M", m)
-	default:
-		return fmt.Sprintf("%.2f M", m)
-	}
 }
 
 // machines lists the machines of the rows' runs, in order of appearance.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/jsontext"
-	"github.com/starling-smc/starling/uq"
 )
 
 //go:embed results/*.json
@@ -89,10 +87,8 @@ type entry struct {
 
 // entries are the keys of a run before and after its figures.
 func (r *Run) entries() (before, after []entry) {
-	return []entry{{"cell", &r.Cell, false}, {"seed", &r.Seed, false}, {"protocol", &r.Protocol, false}, {"settings", &r.Settings, true}, {"particles", &r.Particles, true}}, []entry{
-		{"ess", &r.ESS, false}, {"ancestors", &r.Ancestors, false}, {"gradients", &r.Gradients, false}, {"values", &r.Values, false},
-		{"sampling_seconds", &r.Sampling, false}, {"evaluation_seconds", &r.Evaluation, false}, {"machine", &r.Machine, false}, {"version", &r.Version, false},
-	}
+	return []entry{{"cell", &r.Cell, false}, {"seed", &r.Seed, false}, {"protocol", &r.Protocol, false}, {"settings", &r.Settings, true}, {"particles", &r.Particles, true}},
+		[]entry{{"machine", &r.Machine, false}, {"version", &r.Version, false}}
 }
 
 // Record is runs of a table as a record has them: a list of objects, with figures in the order of the table's measures.
@@ -112,8 +108,10 @@ type recorded struct {
 // MarshalJSON writes one object.
 func (r recorded) MarshalJSON() ([]byte, error) {
 	all, after := r.run.entries()
-	for _, m := range r.table.Figures {
-		all = append(all, entry{m.Name, r.run.Figures[m.Name], false})
+	for _, m := range r.table.measures() {
+		if v := r.run.Figures[m.Name]; len(v) > 0 {
+			all = append(all, entry{m.Name, v, false})
+		}
 	}
 	all = slices.DeleteFunc(append(all, after...), func(e entry) bool { return e.optional && reflect.ValueOf(e.value).Elem().IsZero() })
 	return jsontext.Object(len(all), func(i int) (string, any) { return all[i].key, all[i].value })
@@ -123,17 +121,17 @@ func (r recorded) MarshalJSON() ([]byte, error) {
 func (t *Table) decodeRun(text []byte, r *Run) error {
 	before, after := r.entries()
 	known := append(before, after...)
-	r.Figures = map[string]uq.Number{}
+	r.Figures = map[string]Values{}
 	return jsontext.Members(text, func(name string, value *json.Decoder) error {
 		if k := slices.IndexFunc(known, func(e entry) bool { return e.key == name }); k >= 0 {
 			return value.Decode(known[k].value)
 		}
-		if !slices.ContainsFunc(t.Figures, func(m Measure) bool { return m.Name == name }) {
+		if !slices.ContainsFunc(t.measures(), func(m Measure) bool { return m.Name == name }) {
 			return fmt.Errorf("unknown field %q", name)
 		}
-		var figure uq.Number
-		err := value.Decode(&figure)
-		r.Figures[name] = figure
+		var values Values
+		err := value.Decode(&values)
+		r.Figures[name] = values
 		return err
 	})
 }
@@ -146,22 +144,14 @@ func (t *Table) check(r Run) error {
 	if how, reduced := strings.CutPrefix(r.Protocol, "reduced: "); r.Protocol != t.Protocol(false) && (!reduced || how == "") {
 		return fmt.Errorf("want protocol %q or \"reduced: …\"", t.Protocol(false))
 	}
-	type bounded struct {
-		name               string
-		value, least, most float64
+	if r.Particles < 0 {
+		return fmt.Errorf("particles %d: want 0 or more", r.Particles)
 	}
-	all := []bounded{
-		{"particles", float64(r.Particles), 0, math.Inf(1)}, {"ess", r.ESS, 0, math.Inf(1)},
-		{"ancestors", r.Ancestors, 0, 1 + 1e-9}, // earlier versions summed it, with rounding errors
-		{"gradients", float64(r.Gradients), 0, math.Inf(1)}, {"values", float64(r.Values), 0, math.Inf(1)},
-		{"sampling_seconds", r.Sampling, 0, math.Inf(1)}, {"evaluation_seconds", r.Evaluation, 0, math.Inf(1)},
-	}
-	for _, m := range t.Figures {
-		all = append(all, bounded{m.Name, figure(m.Name)(r), m.Least, m.Most})
-	}
-	for _, f := range all {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Errorf("%s %v: want %v to %v", f.name, f.value, f.least, f.most)
+	for _, m := range t.measures() {
+		for _, v := range r.Figures[m.Name] {
+			if v := float64(v); v < m.Least || v > m.Most {
+				return fmt.Errorf("%s %v: want %v to %v", m.Name, v, m.Least, m.Most)
+			}
 		}
 	}
 	return nil

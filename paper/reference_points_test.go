@@ -119,7 +119,7 @@ func (t *Table) cell(test *testing.T, name string) Cell {
 // fitted is a run of a cell that is not saved.
 func fitted(t *testing.T, cell Cell, seed uint64, reduced bool, dir string) *starling.Result {
 	t.Helper()
-	spec, err := cell.Spec(seed, reduced, "", dir)
+	spec, err := specOf(cell, seed, reduced, "", dir)
 	if err != nil {
 		t.Fatal(err)
 	}

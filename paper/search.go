@@ -13,7 +13,8 @@ var GOHSMCSearch = Table{
 	Name:    "gohsmc-search",
 	Title:   "Settings of the baselines of table gohsmc, by NLL on the validation examples",
 	Reduced: fewEpochs,
-	Figures: []Measure{{Name: "validation_nll", Title: "validation NLL", Digits: 4, Least: math.Inf(-1), Most: math.Inf(1), Of: validationNLL}},
+	Kind:    Fits,
+	Figures: []Measure{{Name: "validation_nll", Title: "validation NLL", Digits: 4, Least: math.Inf(-1), Most: math.Inf(1), Of: one(validationNLL)}},
 	Cells:   searchCells(),
 }
 

@@ -40,13 +40,13 @@ func besides() (all []Measure) {
 	add := func(prefix string, names []string) {
 		for _, name := range names {
 			name = prefix + name
-			all = append(all, Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Of: func(d *Done) (float64, error) {
+			all = append(all, Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Slow: true, Of: one(func(d *fitDone) (float64, error) {
 				f, err := d.beside()
 				if v, ok := f[name]; ok || err != nil {
 					return v, err
 				}
 				return math.NaN(), nil
-			}})
+			})})
 		}
 	}
 	add("equal_", scored)
@@ -64,7 +64,7 @@ func besides() (all []Measure) {
 
 // beside computes the figures of a run, by name. Those that it cannot have are left out. It tells when it begins and ends, for a
 // thousand members take minutes.
-func (d *Done) beside() (map[string]float64, error) {
+func (d *fitDone) beside() (map[string]float64, error) {
 	if d.figures != nil {
 		return d.figures, nil
 	}
@@ -99,7 +99,7 @@ func (d *Done) beside() (map[string]float64, error) {
 }
 
 // iterations is the number of iterations whose states are the posterior, each with all particles; 0 if it is of another kind.
-func (d *Done) iterations() int {
+func (d *fitDone) iterations() int {
 	if s := d.Spec.Way().Sampling(); s != nil && s.Particles > 1 {
 		return d.Posterior.Size() / s.Particles
 	}
@@ -107,10 +107,10 @@ func (d *Done) iterations() int {
 }
 
 // resamplings counts the iterations that resampled, of a run that has iterations.
-func (d *Done) resamplings() int { return d.Spec.Way().Sampling().Diagnostics(d.Trace).Resampled }
+func (d *fitDone) resamplings() int { return d.Spec.Way().Sampling().Diagnostics(d.Trace).Resampled }
 
 // otherwise scores the same members under other weights, and how the run takes foreign inputs.
-func (d *Done) otherwise(p *data.Problem, f map[string]float64) error {
+func (d *fitDone) otherwise(p *data.Problem, f map[string]float64) error {
 	e := d.Posterior
 	var names []string
 	var alone [][]float64
@@ -167,7 +167,7 @@ func equalWeights(logWeights []float64) []float64 {
 
 // stopping follows the rule along a run that it did not stop: the ensemble of the states kept so far, its NLL on the validation images,
 // which the rule sees, and on the test images, which it does not.
-func (d *Done) stopping(p *data.Problem, f map[string]float64) error {
+func (d *fitDone) stopping(p *data.Problem, f map[string]float64) error {
 	n := d.iterations()
 	if n < 2 || p.Validate == nil {
 		return nil
@@ -225,7 +225,7 @@ func only(logWeights []float64, first, end int) []float64 {
 
 // unlearning reads the mean NLL of single particles on training and validation images off the trace. A single network, such as a
 // descent that was continued, has it at its end.
-func (d *Done) unlearning(p *data.Problem, f map[string]float64) error {
+func (d *fitDone) unlearning(p *data.Problem, f map[string]float64) error {
 	if d.Posterior.Size() == 1 {
 		for name, set := range map[string]*data.Set{"train_end": p.Train, "validate_end": p.Validate} {
 			losses, _, err := eval.Losses(d.ctx, d.Posterior, set, pool.New(d.options.Threads))

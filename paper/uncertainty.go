@@ -15,22 +15,23 @@ var Uncertainty = Table{
 	Name:    "gohsmc-uncertainty",
 	Title:   "Partly random networks with noise that is learned or predicted: what NLL, CRPS and coverage say",
 	Reduced: fewEpochs,
+	Kind:    Fits,
 	Figures: []Measure{
-		{Name: "nll", Title: "NLL", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: of(func(m *eval.Metrics) *uq.Number { return &m.NLL })},
-		{Name: "crps", Title: "CRPS", Digits: 4, Most: math.Inf(1), Aside: true, Of: of(func(m *eval.Metrics) *uq.Number { return m.CRPS })},
-		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Of: rmse},
-		{Name: "coverage90", Title: "in 90 %", Unit: "%", Digits: 1, Most: 100, Of: coverage90},
-		{Name: "width90", Title: "width of 90 %", Digits: 4, Most: math.Inf(1), Aside: true, Of: width90},
+		{Name: "nll", Title: "NLL", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
+		{Name: "crps", Title: "CRPS", Digits: 4, Most: math.Inf(1), Aside: true, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.CRPS }))},
+		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Of: one(rmse)},
+		{Name: "coverage90", Title: "in 90 %", Unit: "%", Digits: 1, Most: 100, Of: one(coverage90)},
+		{Name: "width90", Title: "width of 90 %", Digits: 4, Most: math.Inf(1), Aside: true, Of: one(width90)},
 	},
 	Cells: uncertaintyCells(),
 }
 
-func rmse(d *Done) (float64, error) {
+func rmse(d *fitDone) (float64, error) {
 	return of(func(m *eval.Metrics) *uq.Number { return m.RMSE })(d)
 }
 
 // coverage90 is the share of the test targets in the central intervals of 90 %, in percent.
-func coverage90(d *Done) (float64, error) {
+func coverage90(d *fitDone) (float64, error) {
 	if d.Metrics.Coverage == nil {
 		return 0, errLacks
 	}

@@ -47,10 +47,11 @@ Tables: ` + strings.Join(names, ", "),
 	flags := cmd.Flags()
 	flags.StringVar(&r.out, "out", "reproduce", "folder `DIR` of the runs, one folder a table")
 	flags.UintSliceVar(&r.seeds, "seeds", []uint{1}, "seeds to run")
-	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: fewer iterations and particles, to try a cell")
+	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: fewer iterations, scans and particles, to try a cell")
 	flags.BoolVar(&r.resume, "resume", false, "also continue every run in the folder that was stopped")
 	flags.StringVar(&r.markdown, "markdown", "", "also write the table as Markdown to this `FILE`")
 	forced(cmd, &r.force)
+	flags.StringVar(&r.pictures, "pictures", "", "also draw the paper's figures of our runs, as SVG files in this folder `DIR`")
 	flags.StringVar(&r.record, "record", "", "keep all runs as JSON in this `FILE`, with the runs that it holds already")
 	threads(cmd, &r.threads)
 	dataDir(cmd, &r.dataDir)
@@ -70,13 +71,13 @@ func tableNames() (names []string) {
 }
 
 type reproduce struct {
-	table                                  *paper.Table
-	out, budget, markdown, record, dataDir string
-	seeds                                  []uint
-	threads                                int
-	resume, json, quiet, force             bool
-	leftOut                                map[string]bool       // folders that leaveOut has named
-	done                                   map[string]*paper.Run // by folder: what read has read
+	table                                            *paper.Table
+	out, budget, markdown, record, pictures, dataDir string
+	seeds                                            []uint
+	threads                                          int
+	resume, json, quiet, force                       bool
+	leftOut                                          map[string]bool       // folders that leaveOut has named
+	done                                             map[string]*paper.Run // by folder: what read has read
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
@@ -102,6 +103,9 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if err := checkThreads(r.threads); err != nil {
 		return err
 	}
+	if r.pictures != "" && r.table.Pictures == nil {
+		return wrongUse("--pictures: table %s has no figures to draw", r.table.Name)
+	}
 	if err := r.checkFiles(); err != nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	}
 	failed := 0 // runs that could not be made, as a setting of a search may diverge
 	for i, u := range due {
-		err := r.fit(cmd, u, fmt.Sprintf("%d of %d", i+1, len(due)))
+		err := r.make(cmd, u, fmt.Sprintf("%d of %d", i+1, len(due)))
 		if !u.asked && (errors.As(err, new(*starling.OtherRunError)) || errors.As(err, new(usageError))) {
 			r.leaveOut(u, err)
 			continue
@@ -276,18 +280,18 @@ func (r *reproduce) read(ctx context.Context, u unit) (*paper.Run, error) {
 	return run, err
 }
 
-// fit makes a run or continues it: the count-th of those that are due.
-func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
-	spec, err := u.cell.Spec(u.seed, u.reduced, u.dir, r.dataDir)
+// make makes a run or continues it: the count-th of those that are due.
+func (r *reproduce) make(cmd *cobra.Command, u unit, count string) error {
+	work, err := r.table.Work(u.cell, u.seed, u.reduced, u.dir, r.dataDir)
 	if err != nil {
 		return err
 	}
 	if err := r.writeRows(u); err != nil {
 		return fmt.Errorf("%v: %w", u, err)
 	}
-	folder, err := starling.TakeFolder(u.dir, starling.FitRuns)
+	folder, err := starling.TakeFolder(u.dir, work.Kind())
 	if errors.Is(err, fs.ErrExist) {
-		folder, err = starling.ResumeFolder(u.dir, starling.FitRuns)
+		folder, err = starling.ResumeFolder(u.dir, work.Kind())
 	}
 	if err != nil {
 		return wrongUse("cannot write a run to %s: %w", u.dir, err)
@@ -295,16 +299,16 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 	defer folder.Close()
 	line := newProgress(r.quiet, r.json)
 	defer line.end()
-	line.show(method.Status{Phase: "reading the data"})
-	result, err := learn(cmd.Context(), []starling.Spec{spec}, starling.Options{Threads: r.threads, DataDir: r.dataDir, Folder: folder}, line,
-		func(l *starling.Loaded) {
-			if !r.quiet {
-				line.say(fmt.Sprintf("%v: %s", u, count))
-			}
-			if line.drawn() {
-				line.say(header(l))
-			}
-		})
+	if !r.quiet {
+		line.say(fmt.Sprintf("%v: %s", u, count))
+	}
+	line.show(method.Status{Phase: "beginning"})
+	o := watched(starling.Options{Threads: r.threads, DataDir: r.dataDir, Folder: folder}, line, func(l *starling.Loaded) {
+		if line.drawn() {
+			line.say(header(l))
+		}
+	})
+	notes, err := work.Run(cmd.Context(), o)
 	line.end()
 	switch stopped := stopped(cmd.Context(), err); {
 	case stopped && folder.Kept():
@@ -319,9 +323,9 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 		return err
 	}
 	if !r.quiet {
-		took := time.Duration(run.Sampling * float64(time.Second))
+		took := time.Duration(run.Seconds() * float64(time.Second))
 		line.say(fmt.Sprintf("%v: done, sampled in %s, %s", u, seconds(took), r.table.First(run)))
 	}
-	writeNotes(os.Stderr, result.Notes())
+	writeNotes(os.Stderr, notes)
 	return nil
 }

@@ -120,7 +120,7 @@ func (r *reproduce) leaveOut(u unit, err error) {
 	r.leftOut[u.dir] = true
 }
 
-// write writes the files --record and --markdown, and returns the runs in them: those that come with the program, those in the
+// write writes the files --record and --markdown and those in --pictures, and returns the runs in them: those that come with the program, those in the
 // file --record, and those in the folder. Later ones replace earlier ones.
 func (r *reproduce) write(ctx context.Context) ([]paper.Run, error) {
 	held, err := r.held(ctx)
@@ -147,9 +147,28 @@ func (r *reproduce) write(ctx context.Context) ([]paper.Run, error) {
 		}
 	}
 	if r.markdown != "" {
-		return runs, ckpt.Replace(r.markdown, "", func(w io.Writer) error { return r.table.WriteMarkdown(w, runs) })
+		if err := ckpt.Replace(r.markdown, "", func(w io.Writer) error { return r.table.WriteMarkdown(w, runs) }); err != nil {
+			return nil, err
+		}
 	}
-	return runs, nil
+	return runs, r.draw(runs)
+}
+
+// draw writes the pictures to the folder --pictures.
+func (r *reproduce) draw(runs []paper.Run) error {
+	if r.pictures == "" {
+		return nil
+	}
+	pictures, err := r.table.Pictures(r.table, runs)
+	if err == nil {
+		err = os.MkdirAll(r.pictures, 0o777)
+	}
+	for _, p := range pictures {
+		if err == nil {
+			err = ckpt.WriteFile(filepath.Join(r.pictures, r.table.Name+"-"+p.Name+".svg"), p.SVG)
+		}
+	}
+	return err
 }
 
 // writeRows writes the file of a run's test rows, if its cell has a split of its own.

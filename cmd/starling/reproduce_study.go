@@ -16,7 +16,7 @@ import (
 
 // study makes the runs of a study, prints their figures, and writes its picture to OUT/TABLE/NAME.svg.
 func (r *reproduce) study(cmd *cobra.Command, s paper.Study) error {
-	for _, flag := range []string{"record", "markdown", "resume", "data-dir"} {
+	for _, flag := range []string{"record", "markdown", "pictures", "resume", "data-dir"} {
 		if cmd.Flags().Changed(flag) {
 			return wrongUse("--%s is for tables of runs on data; %s %s has none", flag, s.Table, s.Name)
 		}
