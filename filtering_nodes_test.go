@@ -12,7 +12,7 @@ func TestFilterTellsOfNodes(t *testing.T) {
 	const text = `seed: 3
 model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]], returns: 40}}
 scans: {simulate: 12}
-method: {ep: {nodes: 4, particles: 1200}}
+method: {ep: {nodes: 4, particles: 1200, joint: prior}}
 `
 	for _, c := range []struct {
 		set  []string

@@ -73,6 +73,12 @@ func (m *EP) Defaults() {
 	}
 }
 
+// SettleFor implements Settling: joint draws.
+func (m EP) SettleFor(model ssm.Model) Method {
+	m.Joint = settleJoint(m.Joint, model)
+	return m
+}
+
 // chains is the method of a node that keeps so many states.
 func (m EP) chains(particles int) SMCMC {
 	return SMCMC{

@@ -76,6 +76,13 @@ type Method interface {
 	Numbers() int
 }
 
+// Settling is a Method of which some defaults depend on the model.
+type Settling interface {
+	Method
+	// SettleFor fills in these defaults.
+	SettleFor(m ssm.Model) Method
+}
+
 // Info is what a step found. It is only looked at: nothing of it goes into the next step.
 type Info struct {
 	// Acceptance of each kind of decision of SMCMC, over all steps of the chain after the burn-in; NaN: there is no such decision.

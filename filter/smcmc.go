@@ -52,7 +52,9 @@ type SMCMC struct {
 	// what the paper ran; it dies out as targets become more. Left out: target for such a model, else joint.
 	Ancestors Ancestors `yaml:"ancestors,omitempty"`
 
-	Joint  Joint      `yaml:"joint"`  // moves the state and its index together (nil: NoJoint)
+	// Joint moves the state and its index together (nil: NoJoint). Left out of a config: guided for a model that has what it needs, Gaussian
+	// transitions and a likelihood with a Taylor series, as all built-in models have; else prior.
+	Joint  Joint      `yaml:"joint"`
 	Index  Index      `yaml:"index"`  // moves the index alone (nil: FixedIndex)
 	Refine Refinement `yaml:"refine"` // moves the state alone, after the joint move (nil: NoRefinement)
 
@@ -78,6 +80,23 @@ func (m *SMCMC) Defaults() {
 	if m.Decide == nil {
 		m.Decide = AllRows{}
 	}
+}
+
+// SettleFor implements Settling: joint draws.
+func (m SMCMC) SettleFor(model ssm.Model) Method {
+	m.Joint = settleJoint(m.Joint, model)
+	return m
+}
+
+// settleJoint is a joint draw, or the usual one for a model.
+func settleJoint(given Joint, model ssm.Model) Joint {
+	switch like, err := model.Bind(&ssm.Scan{}); {
+	case given != nil:
+		return given
+	case err == nil && like != nil && hasSeries(model) == nil && Guided{}.suits(model) == nil:
+		return Guided{}
+	}
+	return PriorJoint{}
 }
 
 // leastBurn is the least burn-in where a config gives none: three windows of an adapted walk end in it (walk.go).

@@ -84,9 +84,17 @@ func (s *Filtering) Defaults() {
 		s.Name = "filter"
 	}
 	if s.Method == nil {
-		m := filter.SMCMC{}
-		m.Defaults()
-		s.Method = m
+		s.Method = filter.SMCMC{}
+	}
+	if s.Model == nil {
+		return
+	}
+	model := s.Model
+	config.Complete(&model, FilterFamilies...)
+	for _, m := range []*filter.Method{&s.Method, &s.Against} {
+		if settling, ok := (*m).(filter.Settling); ok {
+			*m = settling.SettleFor(model)
+		}
 	}
 }
 

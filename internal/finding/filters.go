@@ -121,7 +121,7 @@ type NearlyNormal struct {
 
 func (f NearlyNormal) words() words {
 	return words{
-		look: note, says: say("in %s at least %s of the guided draws were accepted", plural(f.Scans, "the one scan", say("each of %v scans", f.Scans)), percent(math.Floor(1000*f.Least)/1000, 1)),
+		look: note | page, says: say("in %s at least %s of the guided draws were accepted", plural(f.Scans, "the one scan", say("each of %v scans", f.Scans)), percent(math.Floor(1000*f.Least)/1000, 1)),
 		means: "the law of a scan is nearly normal, and method: " + f.Method + ", which needs no samples, would have done",
 		cure:  either(f.Compared, "", "check it with --against "+f.Method), help: helpFilters,
 	}
