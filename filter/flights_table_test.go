@@ -13,38 +13,41 @@ import (
 // flightsWays are the ways of TestFlightsWays: 2,000 samples a day, as the preset has, by one filter or by four nodes. The first is what the
 // others' work is compared with. Sites of nodes, and the normal law of Laplace, are approximations: these ways are wrong on some days.
 func flightsWays() (ways []flightsWay) {
-	const right = 0.3 // four seeds' mean of a right way has an error of .03 or less on most days
+	const right, loose = 0.3, 0.4 // four seeds' mean of a right way has an error of .03 or less on most days, one seed's of .07
 	chain := filter.SMCMC{Particles: 2000, Burn: 500, Repeat: 1, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}
-	add := func(name string, most float64, m filter.Method) { ways = append(ways, flightsWay{name, most, m}) }
-	add("decide: all", right, chain)
+	add := func(name string, seeds int, most float64, m filter.Method) {
+		ways = append(ways, flightsWay{name, seeds, most, m})
+	}
+	add("decide: all", 4, right, chain)
 	for _, order := range []int{1, 2} {
 		for _, giveUp := range []float64{1, 0.01} {
 			some := filter.Subsample{Order: order, GiveUp: giveUp}
 			some.Defaults()
 			m := chain
 			m.Decide = some
-			add(fmt.Sprintf("order %d, give_up: %v", order, giveUp), right, m)
+			add(fmt.Sprintf("order %d, give_up: %v", order, giveUp), 1, loose, m)
 		}
 	}
 	guided := filter.SMCMC{Particles: 2000, Burn: 500, Repeat: 1, Joint: filter.Guided{}}
-	add("joint: guided", right, guided)
+	add("joint: guided", 4, right, guided)
 	some := filter.Subsample{Order: 2, GiveUp: 1}
 	some.Defaults()
 	guided.Decide = some
-	add("joint: guided, order 2, give_up: 1", right, guided)
+	add("joint: guided, order 2, give_up: 1", 1, loose, guided)
 	nodes := filter.EP{Nodes: 4, Passes: 2, Particles: 2000, Burn: 500, Index: chain.Index, Refine: chain.Refine}
-	add("ep", 2, nodes)
+	add("ep", 4, 2, nodes)
 	nodes.Decide = some
-	add("ep, order 2, give_up: 1", 2, nodes)
-	add("ep, joint: guided", 2, filter.EP{Nodes: 4, Passes: 2, Particles: 2000, Burn: 500, Joint: filter.Guided{}})
-	add("ep, joint: guided, 4 passes", 0.6, filter.EP{Nodes: 4, Passes: 4, Particles: 2000, Burn: 500, Joint: filter.Guided{}})
-	add("laplace", 0.5, filter.Laplace{})
+	add("ep, order 2, give_up: 1", 1, 2, nodes)
+	add("ep, joint: guided", 4, 2, filter.EP{Nodes: 4, Passes: 2, Particles: 2000, Burn: 500, Joint: filter.Guided{}})
+	add("ep, joint: guided, 4 passes", 4, 0.4, filter.EP{Nodes: 4, Passes: 4, Particles: 2000, Burn: 500, Joint: filter.Guided{}})
+	add("laplace", 1, 0.2, filter.Laplace{})
 	return ways
 }
 
 type flightsWay struct {
-	name string
-	most float64 // error of a day's mean over the seeds, in exact sds, that the test lets pass
+	name  string
+	seeds int
+	most  float64 // error of a day's mean over the seeds, in exact sds, that the test lets pass
 	filter.Method
 }
 
@@ -57,13 +60,9 @@ func TestFlightsWays(t *testing.T) {
 	found := make([][][]estimate, len(ways))
 	t.Run("run", func(t *testing.T) {
 		for i, w := range ways {
-			seeds := 4
-			if !w.Samples() {
-				seeds = 1
-			}
 			t.Run(w.name, func(t *testing.T) {
 				t.Parallel()
-				found[i] = runs(t, w.Method, list, seeds)
+				found[i] = runs(t, w.Method, list, w.seeds)
 			})
 		}
 	})
@@ -76,6 +75,21 @@ func TestFlightsWays(t *testing.T) {
 			t.Errorf("%s: the mean of day %d is wrong by %.2f standard deviations, want at most %v", w.name, r.worst.day, r.worst.size, w.most)
 		}
 		t.Logf("%-35s | %v | %s", w.name, r, r.work(found[i], found[0]))
+	}
+}
+
+// What two passes of nodes leave is the sites' error and not the samples': with eight times as many samples it stays, and two more passes take it
+// away. The storm of day 67 is among these days.
+func TestFlightsPasses(t *testing.T) {
+	testkit.Takes(t, 5)
+	list := flights(t, 70)
+	exact := integrate(t, flightsModel, list)
+	for _, passes := range []int{2, 4} {
+		r := besideIntegral(runs(t, filter.EP{Nodes: 4, Passes: passes, Particles: 16_000, Burn: 100, Joint: filter.Guided{}}, list, 1), exact)
+		t.Logf("%d passes of 16,000 samples: %v", passes, r)
+		if passes == 4 && !(r.rms <= 0.05) {
+			t.Errorf("after %d passes the error is %v", passes, r)
+		}
 	}
 }
 
