@@ -116,7 +116,7 @@ func TestNewtonTakesBack(t *testing.T) {
 	}
 }
 
-// A curvature near 0 makes a step too long by far, and the sixth half of it is the first that rises: on 12 February 2013 New York's flights were early
+// A curvature near 0 makes a step too long by far, and a thirty-second of it is the first part that rises: on 12 February 2013 New York's flights were early
 // and alike after a day of delays. The search ends at the mode from the mean of that day's prediction.
 func TestNewtonHalvesLongSteps(t *testing.T) {
 	source, err := scans.OpenSet("flights", "")
