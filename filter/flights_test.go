@@ -141,10 +141,12 @@ func flights(t *testing.T, days int) (list []*ssm.Scan) {
 	return list
 }
 
-// estimate is the mean and the sd of both coordinates, and the effective sample size.
+// estimate is the mean and the sd of both coordinates, the effective sample size, and the log of the evidence of the day.
 type estimate struct {
 	mean, sd [2]float64
 	ess      float64
+	evidence float64     // nats
+	info     filter.Info // of a filter
 }
 
 // meanError is the mean over seeds of a coordinate's mean, and its standard error.
@@ -178,7 +180,11 @@ func runs(t *testing.T, m filter.Method, list []*ssm.Scan, seeds int) [][]estima
 				t.Fatalf("day %d: %v", k+1, err)
 			}
 			mean, cov := st.Moments()
-			out[k] = append(out[k], estimate{[2]float64(mean), [2]float64{math.Sqrt(cov[0]), math.Sqrt(cov[3])}, slices.Min(info.ESS)})
+			e := estimate{mean: [2]float64(mean), sd: [2]float64{math.Sqrt(cov[0]), math.Sqrt(cov[3])}, evidence: info.LogEvidence, info: info}
+			if info.ESS != nil {
+				e.ess = slices.Min(info.ESS)
+			}
+			out[k] = append(out[k], e)
 		}
 	}
 	return out
@@ -218,8 +224,8 @@ func (l *lattice) moments() (e estimate) {
 	return e
 }
 
-// weigh gives the lattice the weights of exp(log).
-func (l *lattice) weigh(log func(i, j int) float64) {
+// weigh gives the lattice the weights of exp(log), and returns the logarithm of its integral.
+func (l *lattice) weigh(log func(i, j int) float64) float64 {
 	l.w = make([]float64, len(l.x)*len(l.y))
 	top, sum := math.Inf(-1), 0.0
 	for i := range l.x {
@@ -235,16 +241,17 @@ func (l *lattice) weigh(log func(i, j int) float64) {
 	for i := range l.w {
 		l.w[i] /= sum
 	}
+	return top + math.Log(sum*(l.x[1]-l.x[0])*(l.y[1]-l.y[0]))
 }
 
-// predict returns the density of l after the two walks, on the lattice of x and y, up to a factor.
+// predict returns the density of l after the two walks, on the lattice of x and y.
 func (l *lattice) predict(x, y []float64, sd [2]float64) []float64 {
 	kernel := func(to, from []float64, sd float64) []float64 {
 		k := make([]float64, len(to)*len(from))
 		for i, a := range to {
 			for j, b := range from {
 				u := (a - b) / sd
-				k[i*len(from)+j] = math.Exp(-u * u / 2)
+				k[i*len(from)+j] = math.Exp(-u*u/2) / (sd * math.Sqrt(2*math.Pi))
 			}
 		}
 		return k
@@ -286,10 +293,11 @@ func integrate(t *testing.T, m ssm.Student, list []*ssm.Scan) (out []estimate) {
 			const points = 61
 			next = &lattice{x: span(e.mean[0], wide*e.sd[0], points), y: span(e.mean[1], wide*e.sd[1], points)}
 			prior := now.predict(next.x, next.y, [2]float64{m.Location, m.LogScale})
-			next.weigh(func(i, j int) float64 {
+			evidence := next.weigh(func(i, j int) float64 {
 				return math.Log(prior[i*len(next.y)+j]) + like.LogLik([]float64{next.x[i], next.y[j]}, nil)
 			})
 			e = next.moments()
+			e.evidence = evidence
 		}
 		now, out = next, append(out, e)
 	}

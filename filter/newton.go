@@ -38,7 +38,6 @@ type spot struct {
 
 const (
 	mostPasses = 16   // of one search
-	mostHalves = 4    // of one step
 	enoughGain = 1e-2 // nats: a mode within a seventh of a standard deviation
 )
 
@@ -86,7 +85,7 @@ func (n *newton) climb(from []float64, most int) (best spot, ok bool) {
 			break
 		}
 		better := false
-		for halves := 0; !better && halves <= mostHalves && used < most; halves++ {
+		for halves := 0; !better && used < most; halves++ {
 			at := append([]float64(nil), best.at...)
 			for i, v := range step {
 				at[i] += math.Ldexp(v, -halves)

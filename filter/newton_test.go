@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/scans"
 	"github.com/starling-smc/starling/ssm"
 )
 
@@ -112,6 +113,44 @@ func TestNewtonTakesBack(t *testing.T) {
 	}
 	if few, ok := n.climb([]float64{5}, 2); !ok || few.at[0] != 5 { // one pass beside the first, which is taken back
 		t.Errorf("two passes lead to %v", few.at)
+	}
+}
+
+// A curvature near 0 makes a step too long by far, and a thirty-second of it is the first part that rises: on 12 February 2013 New York's flights were early
+// and alike after a day of delays. The search ends at the mode from the mean of that day's prediction.
+func TestNewtonHalvesLongSteps(t *testing.T) {
+	source, err := scans.OpenSet("flights", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scan *ssm.Scan
+	for range 43 {
+		day, err := source.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		scan = &day.Scan
+	}
+	l, err := bound(ssm.Student{Interval: 86400, Degrees: 0.8, Location: 4, LogScale: 0.5, Initial: ssm.Initial{Mean: []float64{-2, 1.3}, SD: []float64{4, 0.5}}}, scan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := []float64{0.472, 2.196}
+	n, ok := newNewton(l.(ssm.Expandable), mean, []float64{16.2, 0, 0, 0.25}, nil)
+	if !ok {
+		t.Fatal("no prior")
+	}
+	first, _ := n.visit(mean)
+	step, _ := n.step(first)
+	for i := range step {
+		step[i] = mean[i] + step[i]/16
+	}
+	if s, _ := n.visit(step); !(s.value < first.value) {
+		t.Fatalf("a sixteenth of the step rises already: %v after %v", s.value, first.value)
+	}
+	best, ok := n.climb(mean, mostPasses)
+	if _, gain := n.step(best); !ok || !(gain <= enoughGain) || !golden.Near(best.at[0], -3.95, 0, 0.05) || !golden.Near(best.at[1], 1.0286, 0, 0.01) {
+		t.Errorf("the search ends at %v, where another step would gain %v nats: %v", best.at, gain, ok)
 	}
 }
 
