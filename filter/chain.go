@@ -114,13 +114,13 @@ func (c *chain) sample(s *ssm.Stream, t *tilt, g int, before []float64, b ssm.Bl
 	return c.cavity.at(c.y)
 }
 
-// predict sets x to a draw of the prediction from a state before and then, if it is tilted, of one block given the others after another.
+// predict sets x to a draw of the prediction from a state before and then, if it is tilted, of one of its blocks given the others after another.
 func (c *chain) predict(s *ssm.Stream, before, x []float64) {
 	c.tr.Sample(s, before, x)
 	if c.joined == nil {
 		return
 	}
-	for g := range c.groups {
+	for g := range c.joined.blocks {
 		c.joined.at(g, before, x)
 		c.joined.sample(s, g, x)
 	}
