@@ -59,7 +59,7 @@ type chain struct {
 type beside struct {
 	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood: the product of their sites; nil: none
 	first   int        // field Mutation of the first stream of a step: streamsOfPass times the number of the pass, from 0
-	printed bool       // joint proposals leave out c(a) (EP.Printed)
+	printed bool       // joint proposals leave out c(a), if they have one (EP.Printed)
 	shared  bool       // other nodes hold some of the measurements: the chain's own do not give the evidence of the scan
 }
 
