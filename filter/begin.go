@@ -84,7 +84,11 @@ func (c *chain) tilt() {
 	if c.cavity == nil || !ok {
 		return
 	}
-	joined, ok := newTilt(g, c.cavity, c.groups)
+	together := c.groups
+	if !c.apart { // one draw of all, also where groups have indices of their own
+		together = []ssm.Block{{From: 0, To: len(c.x)}}
+	}
+	joined, ok := newTilt(g, c.cavity, together)
 	refined, also := newTilt(g, c.cavity, c.blocks)
 	if ok && also {
 		c.joined, c.refined = joined, refined

@@ -59,7 +59,7 @@ type chain struct {
 type beside struct {
 	cavity  *quadratic // a Gaussian factor of the target, beside the prediction and the likelihood: the product of their sites; nil: none
 	first   int        // field Mutation of the first stream of a step: streamsOfPass times the number of the pass, from 0
-	printed bool       // joint proposals leave out c(a) (EP.Printed)
+	printed bool       // joint proposals leave out c(a), if they have one (EP.Printed)
 	shared  bool       // other nodes hold some of the measurements: the chain's own do not give the evidence of the scan
 }
 
@@ -114,13 +114,13 @@ func (c *chain) sample(s *ssm.Stream, t *tilt, g int, before []float64, b ssm.Bl
 	return c.cavity.at(c.y)
 }
 
-// predict sets x to a draw of the prediction from a state before and then, if it is tilted, of one block given the others after another.
+// predict sets x to a draw of the prediction from a state before and then, if it is tilted, of one of its blocks given the others after another.
 func (c *chain) predict(s *ssm.Stream, before, x []float64) {
 	c.tr.Sample(s, before, x)
 	if c.joined == nil {
 		return
 	}
-	for g := range c.groups {
+	for g := range c.joined.blocks {
 		c.joined.at(g, before, x)
 		c.joined.sample(s, g, x)
 	}

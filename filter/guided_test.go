@@ -278,3 +278,27 @@ func TestGuidedBySubsample(t *testing.T) {
 		t.Errorf("decided by a share %.3f of the returns, the samples differ; log evidence %v", seen, got.LogZ)
 	}
 }
+
+// Decisions have the order that they are given, beside guided draws of order 2 as well: order 1 leaves larger residuals and looks at more of them.
+func TestGuidedLeavesTheOrderOfDecisions(t *testing.T) {
+	m := scene()
+	m.Returns.Rate, m.Background.Rate = 2000, 2000
+	s, x := rng.Key{Seed: 9, Purpose: rng.Synthetic}.Stream(), make([]float64, m.Dim())
+	m.Start(s, x)
+	scan := &ssm.Scan{Time: 1}
+	m.Measure(s, x, scan)
+	var residuals [3]int64
+	for order := 1; order <= 2; order++ {
+		by := usual()
+		by.Order, by.GiveUp = order, 1
+		filtered(t, SMCMC{Particles: 100, Burn: 20, Repeat: 1, Joint: Guided{}, Decide: by}, Job{Model: m, Seed: 1}, []*ssm.Scan{scan}, func(_ int, _ *State, info Info) {
+			residuals[order] = info.Residuals
+			if !(info.Joint > 0.8) {
+				t.Errorf("order %d: %.2f of the draws are accepted", order, info.Joint)
+			}
+		})
+	}
+	if !(residuals[1] > 2*residuals[2]) {
+		t.Errorf("decisions have looked at %d residuals of order 1, and at %d of order 2", residuals[1], residuals[2])
+	}
+}

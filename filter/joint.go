@@ -45,7 +45,7 @@ func (PriorJoint) joint(c *chain) {
 		all := ssm.Block{From: 0, To: len(c.y)}
 		c.draw(s)
 		rest := c.sample(s, c.joined, 0, c.other, all) - c.rest(c.joined, 0)
-		if c.printed {
+		if c.printed && c.joined != nil {
 			rest = 0
 		}
 		if ok, _ := c.decide(s, all, rest, &c.joint); ok {
@@ -59,7 +59,7 @@ func (PriorJoint) joint(c *chain) {
 		copy(c.other, c.before)
 		c.take(c.other, g, a)
 		rest := c.sample(s, c.joined, g, c.other, b) - c.rest(c.joined, g)
-		if c.printed {
+		if c.printed && c.joined != nil {
 			rest = 0
 		}
 		if ok, _ := c.decide(s, b, rest, &c.joint); ok {

@@ -143,15 +143,16 @@ func (m SMCMC) Suits(model ssm.Model) error {
 	return m.Joint.suits(model)
 }
 
-// order is that of the series about x⁺ that a chain needs; 0: none.
-func (m SMCMC) order() (order int) {
-	if m.Decide != nil {
-		order = m.Decide.order()
+// order is that of the series about x⁺ that a chain needs; 0: none. That of decisions counts: joint draws by a series have x⁺ with all its
+// derivatives, whatever its order (spot).
+func (m SMCMC) order() int {
+	if m.Decide != nil && m.Decide.order() > 0 {
+		return m.Decide.order()
 	}
-	if m.Joint != nil {
-		order = max(order, m.Joint.order())
+	if m.Joint == nil {
+		return 0
 	}
-	return order
+	return m.Joint.order()
 }
 
 // Title implements Method.

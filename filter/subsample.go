@@ -26,8 +26,8 @@ import (
 // draws from the prediction, whose range is large.
 //
 // The sum is that of AllRows: Try of the same likelihood at the same state. Which of the two makes a decision depends on neither the proposals'
-// random numbers nor on log u's: where all decisions agree, the chains have the same bits. A walk that learns its
-// steps is an exception: it learns by log r, of which a decision by some of the rows has an estimate.
+// random numbers nor on log u's: where all decisions agree, the chains have the same bits. Only a walk that learns its steps has others, since it
+// learns from log r, of which a decision by some rows has an estimate.
 type Subsample struct {
 	Order  int     `yaml:"order"`   // of the series: 1, the paper's, or 2, which has the quadratic term
 	Rows   Rows    `yaml:"rows"`    // rows that are drawn: near, those within reach of what moves, or all
