@@ -11,8 +11,8 @@ import (
 
 // A chain may expand its likelihood about a state x⁺ (ssm.Expandable): subsampling and guided draws need it near the bulk of the posterior.
 // The first x⁺ is the mode of the likelihood times a normal law with the moments of the prediction (newton.go), sought from the mean
-// of the prediction and from the chain's start: beyond reach of its measurements the gradient of a target is 0 at the mean, and starts are where
-// measurements are densest (starts.go). At the end of the burn-in x⁺ is the mean of the states of its second half, moved by one more step.
+// of the prediction and from the chain's start, and then, for targets that have not found their measurements there, from the places where these are
+// densest (seek.go): beyond reach of its measurements the gradient of a target is 0. At the end of the burn-in x⁺ is the mean of the states of its second half, moved by one more step.
 
 const improvement = 1 // steps from the mean of the burn-in
 
@@ -56,7 +56,11 @@ func (c *chain) expand() error {
 		best, found = other, true
 	}
 	if !found {
-		return fmt.Errorf("the log-likelihood has no derivatives at the mean of the predicted states, %v, nor at the start of the chain, %v", mean, c.x)
+		return fmt.Errorf("the log-likelihood has no derivatives at the mean of the predicted states, %v, nor at the start of the chain, %v: "+
+			"take joint: prior and decide: all, which need none", mean, c.x)
+	}
+	if finder, ok := own(c.like).(ssm.Finder); ok {
+		best = c.newton.seek(finder, c.blocks, cov, best)
 	}
 	c.settle(best)
 	return nil

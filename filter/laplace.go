@@ -19,7 +19,8 @@ import (
 //	m = x̂,   P = B (I + Bᵀ Λ B)⁻¹ Bᵀ,   log p(z_k | z_1:k−1) ≈ log p(z | x̂) − |w|²/2 − log det(I + Bᵀ Λ B)/2,   x̂ = m⁻ + B w.
 //
 // P⁻ may be singular. On a linear Gaussian model this is the Kalman filter. It is good where the measurements make the posterior nearly normal:
-// it knows one mode, and no skew. Where −Hessian is no curvature of a mode, eigenvalues below 0 count as 0, and Info.Repairs counts it.
+// it knows one mode, and no skew. Where I + Bᵀ Λ B is not positive definite, which is no curvature of a mode, eigenvalues of Λ below 0 count as 0, and
+// Info.Repairs counts it.
 //
 // A target that explains fewer than half of its measurements at the mode is also sought where they are densest, as the start of a chain is
 // (starts.go): the best mode counts.
@@ -118,7 +119,7 @@ func (f *laplace) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, er
 	best, found := n.climb(mean, mostPasses)
 	finder, finds := own(like).(ssm.Finder)
 	if finds && found {
-		best = f.seek(n, finder, cov, best)
+		best = n.seek(finder, ssm.Blocks(f.Model), cov, best)
 	}
 	switch l := logLik(like, mean); {
 	case math.IsInf(l, 1):
@@ -165,38 +166,4 @@ func (n *newton) spread(s spot) (cov []float64, logDet float64, repairs int, err
 	dense.MulT(cov, half, half, max(r, 1))
 	dense.Symmetrise(cov, d)
 	return cov, dense.LogDet(l, r), repairs, nil
-}
-
-// seek climbs from the places where measurements are densest, too, and returns the best mode. cov is that of the prediction.
-func (f *laplace) seek(n *newton, finder ssm.Finder, cov []float64, best spot) spot {
-	blocks, d := ssm.Blocks(f.Model), len(best.at)
-	want, have := fewest*finder.Expected(), make([]float64, len(blocks))
-	var places [][]float64
-	for range rounds {
-		finder.Explained(best.at, have)
-		for g, b := range blocks {
-			if have[g] >= want {
-				continue
-			}
-			if places == nil {
-				places = finder.Places(mostPlaces)
-			}
-			start := spot{value: math.Inf(-1)}
-			for _, p := range places {
-				at := append([]float64(nil), best.at...)
-				copy(at[b.From:b.To], n.mean[b.From:b.To])
-				regress(cov, d, b.From, b.From+len(p), b.To, p, at)
-				if s, ok := n.visit(at); ok && s.value > start.value {
-					start = s
-				}
-			}
-			if start.at == nil {
-				continue
-			}
-			if s, ok := n.climb(start.at, mostPasses); ok && s.value > best.value {
-				best = s
-			}
-		}
-	}
-	return best
 }
