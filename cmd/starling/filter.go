@@ -241,7 +241,11 @@ func filterTable(r *starling.Filtered) string {
 		fmt.Fprintf(&text, "effective sample size of a scan: median %s, smallest %s\n", fixed(m.ESS.Median, 0), fixed(m.ESS.Min, 0))
 	}
 	if m.RHat != nil {
-		fmt.Fprintf(&text, "R-hat of the filters' chains: median %s, largest %s\n", fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
+		of := "filters'"
+		if m.Nodes != nil {
+			of = "nodes'"
+		}
+		fmt.Fprintf(&text, "R-hat of the %s chains: median %s, largest %s\n", of, fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
 	}
 	if n := m.Nodes; n != nil {
 		fmt.Fprintf(&text, "%d nodes, passes over a scan: %d; %s, %s repaired, %s that say nothing; of %s terms the slowest node in each pass has evaluated %s\n",
