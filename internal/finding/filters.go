@@ -93,7 +93,7 @@ func (f LostTarget) words() words {
 	return words{
 		look: warning, says: say("in %v of %v scans target %s has far fewer returns than its rate (%.1f at %s)", f.Some, f.Scans, f.Target, f.Returns, f.Worst),
 		means: "the filter has not found its returns, or it gave few, and then mean and spread may be wrong",
-		cure:  "look there; compare with --against bootstrap, or take more acceleration", help: helpSurprise,
+		cure:  "look there; compare with --against laplace or bootstrap, or take more acceleration", help: helpSurprise,
 	}
 }
 
@@ -179,7 +179,7 @@ func (f FiltersApart) words() words {
 		says: say("in %v of %v scans the chains end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
 		means: "each stays in one of several modes, has not left its start, or has too few particles (fewer filters, method.smcmc.repeat, have more), " +
 			"so that the shares of the modes are unknown",
-		cure: "take " + either(f.Joint, unless(f.Guided, "joint: guided, "), "joint: guided or prior, ") + "more particles, a longer burn, or bootstrap", help: helpFilters,
+		cure: "take " + either(f.Joint, unless(f.Guided, "joint: guided, "), "joint: prior or guided, ") + "more particles, a longer burn, or bootstrap", help: helpFilters,
 	}
 }
 
