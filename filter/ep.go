@@ -114,7 +114,7 @@ func (m EP) Title() string {
 	if m.Nodes == 1 {
 		return m.chains(m.Particles).Title() + ", by ep of one node"
 	}
-	return fmt.Sprintf("expectation propagation, %s samples a scan by %d nodes in pass %d, each after %s of burn-in",
+	return fmt.Sprintf("expectation propagation, %s samples a scan by %d nodes in %d passes, each after %s of burn-in",
 		numeral.Count(m.Particles), m.Nodes, m.Passes, numeral.Count(m.Burn))
 }
 

@@ -122,8 +122,8 @@ type NearlyNormal struct {
 func (f NearlyNormal) words() words {
 	least := either(f.Least < 1, "at least "+percent(math.Floor(1000*f.Least)/1000, 1)+" of", "all")
 	return words{
-		look: note, says: say("method: %s would do, since %s guided draws were accepted in %s", f.Method, least, plural(f.Scans, "the one scan", say("each of %v scans", f.Scans))),
-		means: "the law of each scan is nearly normal, and " + f.Method + " needs no samples",
+		look: note, says: say("samples are not needed, since %s guided draws were accepted in %s", least, plural(f.Scans, "the one scan", say("each of %v scans", f.Scans))),
+		means: "the law of each scan is nearly normal, so that method: " + f.Method + " has the same estimates without samples",
 		cure:  either(f.Compared, "", "compare with --against "+f.Method), help: helpFilters,
 	}
 }
