@@ -30,10 +30,10 @@ import (
 // times the terms of SMCMC.
 type EP struct {
 	sampling
-	Nodes  int `yaml:"nodes"`  // D, number of nodes that share the measurements of a scan (4); with 1 it is smcmc of one filter
-	Passes int `yaml:"passes"` // L, passes over a scan, 1 to 16 (2): in the first, nodes know nothing of each other's measurements
+	Nodes  int `yaml:"nodes"`  // D, number of nodes that share the measurements of a scan; with 1 it is smcmc of one filter
+	Passes int `yaml:"passes"` // L, passes over a scan, 1 to 16: in the first, nodes know nothing of each other's measurements
 
-	Particles int `yaml:"particles"` // N, number of states that are kept of a scan, of all nodes together (4000)
+	Particles int `yaml:"particles"` // N, number of states that are kept of a scan, of all nodes together
 	// Burn is the number of steps of each node's chain before, in every pass; 0: none. Left out of a config: a quarter of a node's particles,
 	// at least 250.
 	Burn int `yaml:"burn,zero"`
@@ -89,7 +89,8 @@ func (m EP) chains(particles int) SMCMC {
 // Check implements config.Checker.
 func (m EP) Check(f *config.Faults) {
 	f.Within("nodes", m.Nodes, 1, rng.MaxIslands)
-	f.Within("passes", m.Passes, 1, maxPasses+1)
+	f.AtLeast("passes", m.Passes, 1)
+	f.If(m.Passes > maxPasses, "passes", "want at most %d, have %d", maxPasses, m.Passes)
 	f.AtLeast("particles", m.Particles, 2)
 	f.AtLeast("burn", m.Burn, 0)
 	if m.Nodes < 1 || m.Particles < 2 || m.Burn < 0 {
@@ -119,7 +120,7 @@ func (m EP) Title() string {
 	if m.Nodes == 1 {
 		return m.chains(m.Particles).Title() + ", by ep of one node"
 	}
-	return fmt.Sprintf("expectation propagation, %s samples a scan by %d nodes in pass %d, each after %s of burn-in",
+	return fmt.Sprintf("expectation propagation, %s samples a scan by %d nodes in %d passes, each after %s of burn-in",
 		numeral.Count(m.Particles), m.Nodes, m.Passes, numeral.Count(m.Burn))
 }
 

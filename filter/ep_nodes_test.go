@@ -279,11 +279,11 @@ func TestEPErrors(t *testing.T) {
 		job  Job
 		want string
 	}{
-		{EP{Nodes: 4, Passes: 17, Particles: 100, Joint: PriorJoint{}}, Job{Model: example1}, "EP: passes: want below 17, have 17"},
+		{EP{Nodes: 4, Passes: 17, Particles: 100, Joint: PriorJoint{}}, Job{Model: example1}, "EP: passes: want at most 16, have 17"},
 		{EP{Nodes: 0, Passes: 2, Particles: 100, Joint: PriorJoint{}}, Job{Model: example1}, "EP: nodes: want at least 1, have 0"},
 		{EP{Nodes: 60, Passes: 2, Particles: 100, Joint: PriorJoint{}}, Job{Model: example1}, "EP: particles: want at least 2 particles of each node, have 100 of 60 nodes"},
-		{EP{Nodes: 4, Passes: 2, Particles: 100}, Job{Model: example1}, "EP: joint: nothing would move the state: want joint: prior, or a refinement"},
-		{EP{Nodes: 4, Passes: 2, Particles: 100, Joint: PriorJoint{}, Repair: SoftAbs{-1}}, Job{Model: example1}, "EP: repair: alpha: want a number above 0, have -1"},
+		{EP{Nodes: 4, Passes: 2, Particles: 100}, Job{Model: example1}, "EP: joint: nothing would move the state: want joint: prior or guided, or a refinement"},
+		{EP{Nodes: 4, Passes: 2, Particles: 100, Joint: PriorJoint{}, Repair: SoftAbs{-1}}, Job{Model: example1}, "EP: repair: alpha: want a number of at least 0, have -1"},
 		{EP{Nodes: 4, Passes: 2, Particles: 100, Joint: PriorJoint{}}, Job{Model: example1, Node: 1<<24 - 3}, "EP: the numbers of the nodes go up to 16777216, want below 16777216"},
 		{EP{Nodes: 4, Passes: 2, Particles: 2000, Joint: PriorJoint{}}, Job{Model: manyTargets(254)}, "EP: ep takes states of at most 253 blocks, which are the model's targets, and this one has 254: take smcmc"},
 	} {

@@ -220,12 +220,12 @@ func (Clip) values(e []float64) (out []float64) {
 // SoftAbs makes each eigenvalue e into e·coth(α e) (Betancourt 2013): |e|, but for the smallest, which become 1/α. A direction that the noise has
 // made uncertain is then as certain as it would be with the other sign: it invents information.
 type SoftAbs struct {
-	Alpha float64 `yaml:"alpha,omitempty"` // α, one over the unit of a precision; left out: 1,000 over the median of |e|
+	Alpha float64 `yaml:"alpha,omitempty"` // α, one over the unit of a precision; 0 or left out: 1,000 over the median of the absolute eigenvalues
 }
 
 // Check implements config.Checker.
 func (s SoftAbs) Check(f *config.Faults) {
-	f.If(!(s.Alpha >= 0) || math.IsInf(s.Alpha, 1), "alpha", "want a number above 0, have %v", s.Alpha)
+	f.If(!(s.Alpha >= 0) || math.IsInf(s.Alpha, 1), "alpha", "want a number of at least 0, have %v", s.Alpha)
 }
 
 // Examples implements config.Exampler.

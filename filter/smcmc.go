@@ -126,7 +126,7 @@ func (m SMCMC) Check(f *config.Faults) {
 		f.Conflict([]string{"burn", "refine"}, "sd: adapted learns in the burn-in, and there is none: want burn above 0, or a number as sd")
 	}
 	if (m.Joint == nil || !m.Joint.moves()) && (m.Refine == nil || !m.Refine.moves()) {
-		f.Conflict([]string{"joint", "refine"}, "nothing would move the state: want joint: prior, or a refinement")
+		f.Conflict([]string{"joint", "refine"}, "nothing would move the state: want joint: prior or guided, or a refinement")
 	}
 }
 

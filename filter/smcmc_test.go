@@ -104,7 +104,7 @@ func TestRefusals(t *testing.T) {
 		m    Method
 		want string
 	}{
-		{SMCMC{Particles: 10}, "SMCMC: joint: nothing would move the state: want joint: prior, or a refinement"},
+		{SMCMC{Particles: 10}, "SMCMC: joint: nothing would move the state: want joint: prior or guided, or a refinement"},
 		{SMCMC{Particles: 1, Joint: PriorJoint{}}, "SMCMC: particles: want at least 2, have 1"},
 		{SMCMC{Particles: 1 << 20, Joint: PriorJoint{}}, "SMCMC: particles: want particles + repeat·burn below 1048576, have 1048576"},
 		{SMCMC{Particles: 10, Repeat: 3, Joint: PriorJoint{}}, "SMCMC: repeat: want 1, or at least 4: the spread of fewer filters says nothing, have 3"},

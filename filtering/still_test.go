@@ -81,14 +81,15 @@ func TestCuresAreNotOn(t *testing.T) {
 		}
 		return text
 	}
-	on := []string{"index: exact", "joint: prior", "refine: walk", "smcmc take", "particle filters"}
+	on := []string{"index: exact", "joint: prior", "joint: guided", "refine: walk", "smcmc take", "particle filters"}
 	for name, c := range map[string]struct {
 		by    filter.Method
 		named []string
 	}{
-		"smcmc":     {*chains, nil},
-		"bare":      {filter.SMCMC{Refine: filter.PriorRefinement{}}, []string{"index: exact", "joint: prior", "refine: walk"}},
-		"none":      {filter.SMCMC{Joint: filter.NoJoint{}, Index: filter.UniformIndex{}, Refine: filter.Walk{SD: 1}}, []string{"joint: prior"}},
+		"smcmc":     {*chains, []string{"joint: guided"}},
+		"guided":    {filter.SMCMC{Joint: filter.Guided{}, Index: filter.ExactIndex{}, Refine: filter.Walk{}}, nil},
+		"bare":      {filter.SMCMC{Refine: filter.PriorRefinement{}}, []string{"index: exact", "joint: prior", "joint: guided", "refine: walk"}},
+		"none":      {filter.SMCMC{Joint: filter.NoJoint{}, Index: filter.UniformIndex{}, Refine: filter.Walk{SD: 1}}, []string{"joint: prior", "joint: guided"}},
 		"bootstrap": {filter.Bootstrap{}, []string{"joint: prior"}}, // of a finding that it never has
 		"auxiliary": {filter.Auxiliary{}, []string{"joint: prior"}},
 	} {

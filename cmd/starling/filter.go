@@ -241,7 +241,11 @@ func filterTable(r *starling.Filtered) string {
 		fmt.Fprintf(&text, "effective sample size of a scan: median %s, smallest %s\n", fixed(m.ESS.Median, 0), fixed(m.ESS.Min, 0))
 	}
 	if m.RHat != nil {
-		fmt.Fprintf(&text, "R-hat of the filters' chains: median %s, largest %s\n", fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
+		of := "filters'"
+		if m.Nodes != nil {
+			of = "nodes'"
+		}
+		fmt.Fprintf(&text, "R-hat of the %s chains: median %s, largest %s\n", of, fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
 	}
 	if n := m.Nodes; n != nil {
 		fmt.Fprintf(&text, "%d nodes, passes over a scan: %d; %s, %s repaired, %s that say nothing; of %s terms the slowest node in each pass has evaluated %s\n",
@@ -266,7 +270,7 @@ func scoreTable(out io.Writer, r *starling.Filtered) {
 	row := []string{shortTitle(r.Spec.Method), "", "", "", "", some(m.LogEvidence, 2)}
 	if e := m.Errors; e != nil {
 		row[1], row[2], row[3], row[4] = numeral.Significant(float64(e.RMSE)), numeral.Significant(float64(e.SD)),
-			numeral.Percent(float64(e.Coverage), 1), some(e.NEES, 2)
+			numeral.Percent(float64(e.Coverage), 1), neesText(e.NEES)
 	}
 	t.Add(row...)
 	if a := m.Against; a != nil {
@@ -287,6 +291,14 @@ func some(v *filtering.Number, decimals int) string {
 		return ""
 	}
 	return fixed(*v, decimals)
+}
+
+// neesText is a NEES, or empty. That of a filter that has lost its target may have any size.
+func neesText(v *filtering.Number) string {
+	if v != nil && *v >= 1e6 {
+		return numeral.Significant(float64(*v))
+	}
+	return some(v, 2)
 }
 
 // writeMetrics writes the scores as JSON.

@@ -93,7 +93,7 @@ func (f LostTarget) words() words {
 	return words{
 		look: warning, says: say("in %v of %v scans target %s has far fewer returns than its rate (%.1f at %s)", f.Some, f.Scans, f.Target, f.Returns, f.Worst),
 		means: "the filter has not found its returns, or it gave few, and then mean and spread may be wrong",
-		cure:  "look there; compare with --against bootstrap, or take more acceleration", help: helpSurprise,
+		cure:  "look there; compare with --against laplace or bootstrap, or take more acceleration", help: helpSurprise,
 	}
 }
 
@@ -120,10 +120,11 @@ type NearlyNormal struct {
 }
 
 func (f NearlyNormal) words() words {
+	least := either(f.Least < 1, "at least "+percent(math.Floor(1000*f.Least)/1000, 1)+" of", "all")
 	return words{
-		look: note | page, says: say("in %s at least %s of the guided draws were accepted", plural(f.Scans, "the one scan", say("each of %v scans", f.Scans)), percent(math.Floor(1000*f.Least)/1000, 1)),
-		means: "the law of a scan is nearly normal, and method: " + f.Method + ", which needs no samples, would have done",
-		cure:  either(f.Compared, "", "check it with --against "+f.Method), help: helpFilters,
+		look: note | page, says: say("samples are not needed, since %s guided draws were accepted in %s", least, plural(f.Scans, "the one scan", say("each of %v scans", f.Scans))),
+		means: "the law of each scan is nearly normal, so that method: " + f.Method + " has the same estimates without samples",
+		cure:  either(f.Compared, "", "compare with --against "+f.Method), help: helpFilters,
 	}
 }
 
@@ -168,9 +169,9 @@ func (f FiltersApart) words() words {
 	if f.Nodes {
 		return words{
 			look:  warning,
-			says:  say("in %v of %v scans the chains of the nodes end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
-			means: "their sites are too rough, each stays in one of several modes, or has not left its start: a mean over nodes is then none of the state",
-			cure:  "take " + unless(f.Joint, "joint: prior, ") + "more particles, fewer nodes, a longer burn or more passes", help: helpNodes,
+			says:  say("in %v of %v scans the nodes' chains end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
+			means: "their sites are too rough, or each stays in one of several modes or has not left its start. The mean over nodes is then no estimate of the state",
+			cure:  "take " + unless(f.Guided, "joint: guided, ") + "more particles, fewer nodes or a longer burn", help: helpNodes,
 		}
 	}
 	return words{
@@ -178,7 +179,7 @@ func (f FiltersApart) words() words {
 		says: say("in %v of %v scans the chains end in different places (R-hat %.1f, want at most %.0f)", f.Some, f.Scans, f.Worst, f.Limit),
 		means: "each stays in one of several modes, has not left its start, or has too few particles (fewer filters, method.smcmc.repeat, have more), " +
 			"so that the shares of the modes are unknown",
-		cure: "take " + unless(f.Joint, "joint: prior, ") + "more particles, a longer burn, or method: bootstrap", help: helpFilters,
+		cure: "take " + either(f.Joint, unless(f.Guided, "joint: guided, "), "joint: prior or guided, ") + "more particles, a longer burn, or bootstrap", help: helpFilters,
 	}
 }
 
@@ -314,7 +315,7 @@ type OneNode struct{}
 
 func (OneNode) words() words {
 	return words{
-		look: note, says: "ep has one node, so that it is smcmc of one filter, without sites", cure: "take more nodes (method.ep.nodes), or method: smcmc", help: helpNodes,
+		look: note, says: "method ep has one node, and so is smcmc of one filter, without sites", cure: "take more nodes (method.ep.nodes), or method: smcmc", help: helpNodes,
 	}
 }
 
@@ -323,7 +324,7 @@ type OnePass struct{ Nodes int }
 
 func (f OnePass) words() words {
 	return words{
-		look: warning, says: say("ep makes one pass, so that its %v nodes do not hear of each other's measurements", f.Nodes),
+		look: warning, says: say("method ep makes one pass, so its %v nodes do not hear of each other's measurements", f.Nodes),
 		means: "each node's samples are those of its own share, and the spreads of all together are too large",
 		cure:  "take method.ep.passes=2 or more", help: helpNodes,
 	}
@@ -337,7 +338,7 @@ type MoreNodesThanMeasurements struct {
 func (f MoreNodesThanMeasurements) words() words {
 	return words{
 		look: note, says: say("%v of %v scans have fewer measurements than there are nodes (%v)", f.Some, f.Scans, f.Nodes),
-		means: "some nodes have none there; the answer is right, and they are of no use",
+		means: "some nodes have none there. They do no harm, and are of no use",
 		cure:  "take fewer nodes (method.ep.nodes)", help: helpNodes,
 	}
 }
