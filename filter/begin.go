@@ -15,7 +15,8 @@ type plan struct {
 	apart          bool // groups are drawn one after another
 	learns         bool // the refinement learns in the burn-in
 	decide         Decision
-	order          int // of the series about x⁺ that a chain needs; 0: none
+	order          int  // of the series about x⁺ that a chain needs; 0: none
+	onset          bool // the first scan's prediction is that of the model's start itself, where it is known, not of particles drawn from it
 	beside
 }
 
@@ -38,10 +39,15 @@ func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 		groups: groups, apart: f.apart, beside: f.beside, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
 	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1, Particle: filter}
+	if st.K == 0 && f.onset {
+		if err := c.begin(f.Model); err != nil {
+			return nil, err
+		}
+	}
 	if c.tries = max(1, c.n/8); c.apart && len(groups) > 1 {
 		c.tries = max(1, c.n/(16*len(groups)))
 	}
-	if st.K == 0 {
+	if st.K == 0 && !c.onset {
 		c.widen(f.Model.Start)
 	}
 	c.tilt()
@@ -75,6 +81,22 @@ func newChain(f plan, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	}
 	c.key.Purpose = rng.Chain
 	return c, nil
+}
+
+// begin takes the law of the state at the first scan in place of particles, where the start and the transition are Gaussian. Of particles from a wide
+// start hardly any leads near the first measurements, and with little noise no draw does.
+func (c *chain) begin(m ssm.Model) error {
+	start, known := m.(ssm.GaussianStart)
+	tr, gaussian := c.tr.(ssm.Gaussian)
+	if !known || !gaussian {
+		return nil
+	}
+	mean, onset, err := ssm.Onset(start, tr)
+	if err != nil {
+		return fmt.Errorf("the state at the first scan: %w", err)
+	}
+	c.from, c.n, c.tr, c.onset = mean, 1, onset, true
+	return nil
 }
 
 // tilt makes the laws of proposals that are tilted by the cavity. Where the transition is not Gaussian, there are none, and proposals are

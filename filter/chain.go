@@ -18,6 +18,7 @@ type chain struct {
 	x        []float64   // the state
 	groups   []ssm.Block // coordinates of the state before that have an index of their own (Ancestors)
 	apart    bool        // groups are drawn one after another
+	onset    bool        // the first scan, from the model's start itself: from has its mean alone
 	tries    int         // of an index by rejection
 	a        []int32     // for each group, the index of the particle that it comes from
 	before   []float64   // f(a), the state before

@@ -289,7 +289,7 @@ func (f *smcmc) part(st *State, r int) *State {
 
 // plan is what the chains of scan k + 1 have in common.
 func (f *smcmc) plan(k int) plan {
-	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, f.order(), f.beside}
+	return plan{&f.Job, f.blocks, f.Ancestors.groups(f.blocks, k), f.Ancestors != Together, f.Refine.learns(), f.Decide, f.order(), f.Joint.weighs(), f.beside}
 }
 
 // run makes the chain of filter r, and keeps its states.
@@ -353,7 +353,11 @@ func (f *smcmc) info(chains []*chain) Info {
 			info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
 		}
 		info.work(c)
-		info.Ancestors += distinct(c.kept, len(c.groups), c.n)
+		if n := distinct(c.kept, len(c.groups), c.n); c.onset {
+			info.Ancestors += len(c.kept) / len(c.groups) // each state has a start of its own
+		} else {
+			info.Ancestors += n
+		}
 		info.Repairs += c.repairs
 	}
 	info.Ancestors /= f.Repeat
