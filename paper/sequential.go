@@ -87,7 +87,7 @@ const clutterMoves = "ancestors: joint, joint: prior, index: none, refine: {walk
 
 var clutterAlgorithms = []algorithm{
 	{"smcmc", "smcmc", 0, 4000, 1000, "repeat: 1, " + clutterMoves},
-	{"smcmc-adapted", "", 0, 4000, 0, "repeat: 8"},
+	{"smcmc-adapted", "", 0, 4000, 0, "repeat: 8, joint: prior"},
 	{"smcmc-guided", "", 0, 4000, 0, "repeat: 8, joint: guided, decide: subsample"},
 	{"as", "as", 0, 4000, 1000, "decide: {subsample: {order: 1, rows: all}}, repeat: 1, " + clutterMoves},
 	{"as-literal", "as", 0, 4000, 1000, "decide: {subsample: {order: 1, rows: all, give_up: 1}}, repeat: 1, " + clutterMoves},
