@@ -222,7 +222,7 @@ func TestNoDerivatives(t *testing.T) {
 	}
 }
 
-type nowhere struct{ vee }
+type nowhere struct{}
 
 func (nowhere) Len() int                                         { return 1 }
 func (nowhere) LogLik(x []float64, _ []int32) float64            { return 0 }
