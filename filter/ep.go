@@ -40,7 +40,7 @@ type EP struct {
 
 	Ancestors Ancestors `yaml:"ancestors,omitempty"` // whether each target comes from a particle of its own (target), or all from one (joint); as of smcmc
 
-	Joint  Joint      `yaml:"joint"`  // moves the state and its index together (nil: NoJoint)
+	Joint  Joint      `yaml:"joint"`  // moves the state and its index together (nil: NoJoint). Left out of a config: as of smcmc
 	Index  Index      `yaml:"index"`  // moves the index alone (nil: FixedIndex)
 	Refine Refinement `yaml:"refine"` // moves the state alone, after the joint move (nil: NoRefinement)
 	Decide Decision   `yaml:"decide"` // how a decision looks at the node's measurements (nil: AllRows)
@@ -241,7 +241,7 @@ func (f *ep) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) 
 		}
 		before := info
 		info = f.all.info(p.chains)
-		told.add(f, p, info)
+		told.add(p, info)
 		info.continues(before)
 		for _, c := range p.chains {
 			tuning = append(tuning, c.walk.save()...)
@@ -308,14 +308,15 @@ func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, sh
 }
 
 // add takes a pass into account, with what its chains tell together.
-func (n *Nodes) add(f *ep, p *pass, all Info) {
+func (n *Nodes) add(p *pass, all Info) {
 	n.Passes = append(n.Passes, ByKind{all.Joint, all.Index, all.Refine})
 	n.Sites, n.Repaired, n.Empty = n.Sites+p.made, n.Repaired+p.repaired, n.Empty+p.empty
 	most := int64(0)
-	for d, node := range f.nodes {
-		terms := node.info(p.chains[d : d+1]).Evaluated
-		n.Terms[d] += terms
-		most = max(most, terms)
+	for d, c := range p.chains {
+		var own Info
+		own.work(c)
+		n.Terms[d] += own.Evaluated
+		most = max(most, own.Evaluated)
 	}
 	n.Critical += most
 }

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/ssm"
 )
 
 // A chain may expand its likelihood about a state x⁺ (ssm.Expandable): subsampling and guided draws need it near the bulk of the posterior.
-// The first x⁺ is the mode of the likelihood times a normal law with the moments of the prediction (newton.go), sought from the mean
-// of the prediction and from the chain's start, and then, for targets that have not found their measurements there, from the places where these are
-// densest (seek.go): beyond reach of its measurements the gradient of a target is 0. At the end of the burn-in x⁺ is the mean of the states of its second half, moved by one more step.
+// The first x⁺ is the mode of the likelihood times a normal law with the moments of the prediction (newton.go). The search begins at the mean of the prediction
+// and at the chain's start. Beyond reach of its measurements the gradient of a target is 0, so a target that has not found them there is also
+// sought where they are densest (seek.go). At the end of the burn-in x⁺ is the mean of the states of its second half, moved by one more step.
 
 const improvement = 1 // steps from the mean of the burn-in
 
@@ -119,14 +118,5 @@ func (c *chain) predicted() (mean, cov []float64) {
 	if !gaussian {
 		return mean, cov
 	}
-	a, q := g.Gaussian()
-	moved, half := make([]float64, d), make([]float64, d*d)
-	dense.MulVec(moved, a, mean)
-	dense.Mul(half, a, cov, d)
-	dense.MulT(cov, half, a, d)
-	for i, v := range q {
-		cov[i] += v
-	}
-	dense.Symmetrise(cov, d)
-	return moved, cov
+	return ssm.Propagate(g, mean, cov)
 }

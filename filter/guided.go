@@ -3,6 +3,7 @@ package filter
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/ssm"
@@ -35,18 +36,15 @@ func (Guided) weighs() bool { return true }
 
 // suits says why a model cannot have guided draws.
 func (Guided) suits(m ssm.Model) error {
-	const instead = ": take joint: prior or none"
-	if tr, err := m.Transition(ssm.Interval(m)); err == nil {
-		if _, ok := tr.(ssm.Gaussian); !ok {
-			return errors.New("joint: guided needs transitions x ~ N(A x, Q) that say so (ssm.Gaussian)" + instead)
-		}
+	if !normalSteps(m) {
+		return errors.New("joint: guided needs transitions x ~ N(A x, Q) that say so (ssm.Gaussian): take joint: prior or none")
 	}
 	return nil
 }
 
 func (Guided) joint(c *chain) {
 	begins := c.guide == nil
-	if begins || &c.guide.origin[0] != &c.plus.at[0] {
+	if begins || !slices.Equal(c.guide.origin, c.plus.at) {
 		if c.guide, c.fault = c.newGuide(); c.fault != nil {
 			return
 		}
@@ -96,10 +94,7 @@ func (c *chain) newGuide() (*guide, error) {
 // on each other. The filters' estimates are averaged, and their spread is the standard error: it has the errors of their particles, too. One filter
 // has that of its own weights alone.
 
-const (
-	weighed   = 64 // draws of each filter
-	weighedAt = 4  // the field Mutation of their stream
-)
+const weighed = 64 // draws of each filter
 
 // weigh estimates the evidence of the scan by the prediction of one filter. It comes after the last step: it moves the state of the likelihood.
 func (c *chain) weigh(filter int) {

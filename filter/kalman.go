@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/dense"
-	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -22,7 +21,7 @@ import (
 //	p(z_1 … z_M) = N(z̄; H m⁻, C) Π_i N(z_i; z̄, R) / N(0; 0, R/M).
 //
 // Measurements that lack the same of their numbers are one more update, with the rows of H and the block of R that are there.
-type Kalman struct{}
+type Kalman struct{ normal }
 
 // Title implements Method.
 func (Kalman) Title() string { return "a Kalman filter" }
@@ -35,26 +34,8 @@ func (Kalman) Suits(m ssm.Model) error {
 	return nil
 }
 
-// Samples implements Method.
-func (Kalman) Samples() bool { return false }
-
 // Bytes implements Method.
 func (Kalman) Bytes(dim int) int64 { return 64 * int64(dim) * int64(dim) }
-
-// Evidence implements Method.
-func (Kalman) Evidence() bool { return true }
-
-// Findings implements Method.
-func (Kalman) Findings() []finding.Finding { return nil }
-
-// Sampler implements Method: there is none.
-func (Kalman) Sampler() finding.Sampler { return finding.Sampler{} }
-
-// Filters implements Method.
-func (Kalman) Filters() int { return 1 }
-
-// Numbers implements Method.
-func (Kalman) Numbers() int { return 1 }
 
 // On implements Method.
 func (m Kalman) On(job Job) (Filter, error) {
@@ -131,17 +112,8 @@ func predict(m ssm.Model, st *State, scan *ssm.Scan) (mean, cov, a []float64, er
 	if !ok {
 		return nil, nil, nil, fmt.Errorf("the filter needs transitions x ~ N(A x, Q) that say so (ssm.Gaussian), not %T", tr)
 	}
-	a, q := g.Gaussian()
-	d := st.Dim
-	mean, cov = make([]float64, d), make([]float64, d*d)
-	ap := make([]float64, d*d)
-	dense.MulVec(mean, a, st.Mean)
-	dense.Mul(ap, a, st.Cov, d)
-	dense.MulT(cov, ap, a, d)
-	for i, v := range q {
-		cov[i] += v
-	}
-	dense.Symmetrise(cov, d)
+	mean, cov = ssm.Propagate(g, st.Mean, st.Cov)
+	a, _ = g.Gaussian()
 	return mean, cov, a, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/dense"
-	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -24,7 +23,7 @@ import (
 //
 // A target that explains fewer than half of its measurements at the mode is also sought where they are densest, as the start of a chain is
 // (starts.go): the best mode counts.
-type Laplace struct{}
+type Laplace struct{ normal }
 
 // Title implements Method.
 func (Laplace) Title() string { return "a Laplace filter" }
@@ -34,10 +33,8 @@ func (Laplace) Suits(m ssm.Model) error {
 	if _, ok := m.(ssm.GaussianStart); !ok {
 		return errors.New("a Laplace filter needs the mean and covariance of the model's start (ssm.GaussianStart): take smcmc or bootstrap for this one")
 	}
-	if tr, err := m.Transition(ssm.Interval(m)); err == nil {
-		if _, ok := tr.(ssm.Gaussian); !ok {
-			return errors.New("a Laplace filter needs transitions x ~ N(A x, Q) that say so (ssm.Gaussian): take smcmc or bootstrap for this one")
-		}
+	if !normalSteps(m) {
+		return errors.New("a Laplace filter needs transitions x ~ N(A x, Q) that say so (ssm.Gaussian): take smcmc or bootstrap for this one")
 	}
 	if hasSeries(m) != nil {
 		return errors.New("a Laplace filter needs a likelihood with a Taylor series (ssm.Expandable): take smcmc or bootstrap for this one")
@@ -45,26 +42,8 @@ func (Laplace) Suits(m ssm.Model) error {
 	return nil
 }
 
-// Samples implements Method.
-func (Laplace) Samples() bool { return false }
-
 // Bytes implements Method.
 func (Laplace) Bytes(dim int) int64 { return 128 * int64(dim) * int64(dim) }
-
-// Evidence implements Method.
-func (Laplace) Evidence() bool { return true }
-
-// Findings implements Method.
-func (Laplace) Findings() []finding.Finding { return nil }
-
-// Sampler implements Method: there is none.
-func (Laplace) Sampler() finding.Sampler { return finding.Sampler{} }
-
-// Filters implements Method.
-func (Laplace) Filters() int { return 1 }
-
-// Numbers implements Method.
-func (Laplace) Numbers() int { return 1 }
 
 // On implements Method.
 func (m Laplace) On(job Job) (Filter, error) {

@@ -12,8 +12,9 @@ import (
 //
 //	w ← w + (I + Bᵀ Λ B)⁻¹ (Bᵀ g − w).
 //
-// Eigenvalues of Λ below 0 count as their absolute values (Dauphin et al. 2014): a step from where the curvature is that of a valley goes up, and as
-// far as the curvature says. With 0 in their place it goes as far as the prediction is wide, and with many targets one of them ruins every step. A pass that grows worse is taken back, and half the step is tried.
+// Eigenvalues of Λ below 0 count as their absolute values (Dauphin et al. 2014). A step from a valley then goes up, and as far as the curvature says. With 0
+// in their place it would go as far as the prediction is wide, and of many targets one would ruin every step. A pass that grows worse is taken back,
+// and half the step is tried.
 type newton struct {
 	like   ssm.Expandable
 	mean   []float64 // m

@@ -90,10 +90,11 @@ func (m SMCMC) SettleFor(model ssm.Model) Method {
 
 // settleJoint is a joint draw, or the usual one for a model.
 func settleJoint(given Joint, model ssm.Model) Joint {
-	switch like, err := model.Bind(&ssm.Scan{}); {
-	case given != nil:
+	if given != nil {
 		return given
-	case err == nil && like != nil && hasSeries(model) == nil && Guided{}.suits(model) == nil:
+	}
+	like, err := model.Bind(&ssm.Scan{})
+	if _, ok := like.(ssm.Expandable); ok && err == nil && normalSteps(model) {
 		return Guided{}
 	}
 	return PriorJoint{}
@@ -348,10 +349,6 @@ func (f *smcmc) info(chains []*chain) Info {
 		joint.add(c.joint)
 		index.add(c.index)
 		refine.add(c.refine)
-		if t, ok := c.like.(ssm.Counter); ok {
-			evaluated, skipped := t.Terms()
-			info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
-		}
 		info.work(c)
 		if n := distinct(c.kept, len(c.groups), c.n); c.onset {
 			info.Ancestors += len(c.kept) / len(c.groups) // each state has a start of its own
@@ -378,8 +375,12 @@ func (f *smcmc) info(chains []*chain) Info {
 	return info
 }
 
-// work adds what a chain has evaluated beside whole sums.
+// work adds what a chain has evaluated: sums, residuals, and passes of a series.
 func (info *Info) work(c *chain) {
+	if t, ok := c.like.(ssm.Counter); ok {
+		evaluated, skipped := t.Terms()
+		info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
+	}
 	info.Residuals += c.residuals
 	if n := c.newton; n != nil {
 		info.Passes, info.PassTerms = info.Passes+n.passes, info.PassTerms+n.terms

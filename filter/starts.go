@@ -26,12 +26,14 @@ const (
 	moreStarts = 8 // times as many particles as a filter has, before the first scan
 )
 
-// The streams of a chain's start, as the field Mutation.
+// The streams of a scan beside those of its decisions, as the field Mutation.
 const (
-	begunAt  = iota // the start itself
-	tunedAt         // draws of the prediction whose spread a walk begins with
-	soughtAt        // one for each particle, where a start is sought
-	startsAt        // particles before the first scan: the same in all passes of a node
+	begunAt   = iota // the start itself
+	tunedAt          // draws of the prediction whose spread a walk begins with
+	soughtAt         // one for each particle, where a start is sought
+	startsAt         // particles before the first scan: the same in all passes of a node
+	weighedAt        // draws that estimate the evidence (guided.go)
+	stillAt          // draws that tell a coordinate that stands still from a chain that accepts nothing (still.go)
 )
 
 // widen takes more draws of the model's start as the particles before the first scan. Where the start is wide beside what the scan tells, a

@@ -31,6 +31,3 @@ func (c *chain) still(list []summary) {
 		}
 	}
 }
-
-// stillAt is the field Mutation of the stream of these draws, after those of a chain's start.
-const stillAt = weighedAt + 1

@@ -154,7 +154,7 @@ func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(append(cells, cmp.Or(r.on(all), none)), " | "))
 	}
-	fmt.Fprintf(&b, "\n%s.\n", strings.Join(t.legend(), "; "))
+	fmt.Fprintf(&b, "\n- %s\n\n", strings.Join(t.legend(), "\n- "))
 	for i, m := range all {
 		fmt.Fprintf(&b, "Machine %d: %s.\n", i+1, m)
 	}
