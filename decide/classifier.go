@@ -65,38 +65,11 @@ type Network struct {
 
 // How the network is trained.
 const (
-	hidden    = 50
-	batch     = 64
-	epochs    = 300
-	patience  = 20
-	heldShare = 5 // one example in five is held out
+	hidden   = 50
+	batch    = 64
+	epochs   = 300
+	patience = 20
 )
-
-// The streams of the purpose rng.Decide by their Particle; Uniform has Particle 0.
-const (
-	streamHold = iota + 1
-	streamStart
-	streamBatch
-)
-
-// HoldOut reports which examples a Network must not be trained on, a fifth of each kind, drawn by the seed: they stop the training, and a
-// threshold of its output is chosen by them. z: the examples that should abstain, wrong answers and foreign inputs.
-func HoldOut(z []bool, seed uint64) (held []bool) {
-	held = make([]bool, len(z))
-	for k, kind := range []bool{false, true} {
-		var rows []int
-		for i, v := range z {
-			if v == kind {
-				rows = append(rows, i)
-			}
-		}
-		rng.Shuffle(rng.Key{Seed: seed, Purpose: rng.Decide, Particle: streamHold, Iteration: k}.Stream(), rows)
-		for _, i := range rows[:len(rows)/heldShare] {
-			held[i] = true
-		}
-	}
-	return held
-}
 
 // Learn is what a classifier of wrong answers learns from.
 type Learn struct {

@@ -113,6 +113,13 @@ func TestClassifierDoesNotSeeWhatIsHeldOut(t *testing.T) {
 	}
 }
 
+func TestThird(t *testing.T) {
+	third := Third(1000, 4)
+	if count(third) != 333 || slices.Equal(third, Third(1000, 5)) || !slices.Equal(third, Third(1000, 4)) || count(Third(2, 1)) != 0 {
+		t.Errorf("%d of 1000 are drawn", count(third))
+	}
+}
+
 func TestClassifierRefuses(t *testing.T) {
 	change := func(f func(*Learn)) error {
 		l, _ := learn(3, 40)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -94,12 +93,6 @@ func (r RAPS) Of(p []float64, u float64, s []float64) {
 		s[c] = before + float64(u*p[c]) + float64(r.Penalty*float64(max(o+1-r.After, 0)))
 		before += p[c]
 	}
-}
-
-// Uniform is the number u of a row, for scores that draw: a function of the seed, of the part that the row is of (0: the examples
-// that calibrate; each other part has a number of its own) and of the row's number in it, below 2³².
-func Uniform(seed uint64, part, row int) float64 {
-	return rng.Key{Seed: seed, Purpose: rng.Decide, Island: part, Iteration: row}.Stream().Float64()
 }
 
 // Sets are the settings of sets of classes and of intervals of numbers.

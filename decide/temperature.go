@@ -12,13 +12,10 @@ import (
 // Without it a temperature of few examples does more harm than good.
 const Spread = 0.25
 
-// Penalty is minus the log density of that law, up to a constant: (ln T)²/(2·Spread²).
-func Penalty(t float64) float64 {
-	u := rng.Log(t)
-	return float64(u*u) / (2 * Spread * Spread)
-}
+// penalty is minus the log density of that law at u = ln T, up to a constant: u²/(2·Spread²).
+func penalty(u float64) float64 { return float64(u*u) / (2 * Spread * Spread) }
 
-// Temperature is the T of p ∝ p̄^(1/T) at which n·NLL(T) + Penalty(T) is least, for probabilities p̄ [n, classes] and labels [n]
+// Temperature is the T of p ∝ p̄^(1/T) at which n·NLL(T) + (ln T)²/(2·Spread²) is least, for probabilities p̄ [n, classes] and labels [n]
 // (temperature scaling: Guo et al. 2017, with a penalty). Rows that are NaN do not count. A probability of 0 counts as the
 // smallest number that there is, since no temperature changes it. T lies between 1/64 and 64. Errors: labels that are no
 // classes, no row that is a number.
@@ -88,7 +85,7 @@ func Temper(probs []float64, classes int, t float64) []float64 {
 	return out
 }
 
-// Factor is the c at which n·nll(c) + Penalty(c) is least, c between 1/64 and 64: of a temperature, or of the width of a predictive law
+// Factor is the c at which n·nll(c) + (ln c)²/(2·Spread²) is least, c between 1/64 and 64: of a temperature, or of the width of a predictive law
 // about its mean. nll is the mean over n examples of the negative log-likelihood at c, in nats. Where it has several minima the deepest is found,
 // if it is wider than .13 in ln c. The result is right to about 1e-7. Errors: an nll that is infinite or NaN at every c.
 //
@@ -96,7 +93,7 @@ func Temper(probs []float64, classes int, t float64) []float64 {
 func Factor(n int, nll func(c float64) float64) (float64, error) {
 	const points, golden = 32, 0.6180339887498949 // on each side of 0
 	loss := func(u float64) float64 {
-		l := float64(float64(n)*nll(rng.Exp(u))) + float64(u*u)/(2*Spread*Spread)
+		l := float64(float64(n)*nll(rng.Exp(u))) + penalty(u)
 		if l != l {
 			return math.Inf(1)
 		}

@@ -9,7 +9,8 @@ import (
 
 // Verdict scores a threshold of the doubt. Positive are the rows that should abstain (z): wrong answers and foreign inputs.
 type Verdict struct {
-	Answered, Refused Outcome
+	Answered Outcome `json:"answered"`
+	Refused  Outcome `json:"refused"`
 
 	Precision uq.Number `json:"precision"` // share of rows that should, among those that abstain; NaN if none does
 	Recall    uq.Number `json:"recall"`    // share of those that abstain, among the rows that should; NaN without one
