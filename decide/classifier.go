@@ -106,6 +106,15 @@ func (l *Learn) Check() error {
 	return nil
 }
 
+// all reports which rows should abstain: wrong answers, then all foreign inputs.
+func (l *Learn) all() []bool {
+	z := slices.Clone(l.Wrong)
+	for range len(l.Foreign) / Features {
+		z = append(z, true)
+	}
+	return z
+}
+
 // Train learns a Network: cross-entropy, Adam at a rate of .001, batches of 64, at most 300 epochs, until 20 epochs bring no better loss of the
 // examples that are held out. Rows that are NaN do not count. The result is the same for any number of threads of the
 // pool. Errors: those of Check and of ctx.
@@ -113,10 +122,7 @@ func (l *Learn) Train(ctx context.Context, seed uint64, p *nn.Pool) (*Network, e
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	features, z := slices.Concat(l.Features, l.Foreign), slices.Clone(l.Wrong)
-	for range len(l.Foreign) / Features {
-		z = append(z, true)
-	}
+	features, z := slices.Concat(l.Features, l.Foreign), l.all()
 	var parts [2]struct {
 		x []float64
 		z []int32

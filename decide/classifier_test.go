@@ -98,11 +98,7 @@ func TestClassifierDoesNotSeeWhatIsHeldOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := slices.Clone(l.Wrong)
-	for range len(l.Foreign) / Features {
-		all = append(all, true)
-	}
-	for i, h := range HoldOut(all, 1) {
+	for i, h := range HoldOut(l.all(), 1) {
 		if h && i < len(l.Labels) {
 			l.Features[i*Features+2] = 1e3
 		}
