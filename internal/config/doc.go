@@ -29,7 +29,8 @@
 //
 // A field of an interface type holds one part of a family, a [Table] that is given to [Parse]. A part with settings is written
 // by the name of its row and its settings, {hmc: {steps: 3}}, or by its name alone, hmc, where its defaults suffice; one without
-// settings by its name, relu. A part that is a number is written {ess: 0.5}, if no other row of the table has its type.
+// settings by its name, relu. A part that is a number is written {ess: 0.5}, if no other row of the table has its type; or as
+// 0.5 alone, if it is an [Alone].
 //
 // # Defaults and checks
 //

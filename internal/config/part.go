@@ -39,6 +39,16 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 		}
 		return
 	}
+	if _, ok := number(n); ok {
+		for row := range names {
+			if part := family.part(row); isNumber(family, row) && isAlone(part) {
+				next := d.start(c, row, "")
+				d.decode(path, next, n, field{zero: true})
+				v.Set(next)
+				return
+			}
+		}
+	}
 	if !n.table {
 		d.want(n, path, forms(family, false))
 		return
@@ -61,6 +71,14 @@ func forms(f Family, every bool) string {
 		}
 	}
 	return either(out)
+}
+
+// Alone is a part that is a number and may be written without the name of its row: 0.5 for {threshold: 0.5}.
+type Alone interface{ Alone() }
+
+func isAlone(part reflect.Value) bool {
+	_, ok := part.Interface().(Alone)
+	return ok
 }
 
 // Exampler is a part of a family that says how its settings may be written, for messages, as in {sd: 1}.

@@ -25,7 +25,7 @@ var level = map[string]int{
 	"internal/sets":    4,
 	"data":             5,
 	"mcmc":             6, "nn": 6, "uq": 6,
-	"bayes": 7, "bnn": 7, "smc": 7, "ssm": 7,
+	"bayes": 7, "bnn": 7, "decide": 7, "smc": 7, "ssm": 7,
 	"eval": 8, "filter": 8, "internal/runs": 8, "scans": 8,
 	"filtering": 9, "method": 9,
 	"spec":         10,

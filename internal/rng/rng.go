@@ -57,6 +57,7 @@ const (
 	Thin      Purpose = 28 // choice of the scans that a page draws of a long stream
 	Rows      Purpose = 29 // measurements that a decision of a filter's chain looks at
 	Shares    Purpose = 30 // measurements of a scan that each node of a filter has
+	Decide    Purpose = 31 // what is learnt from calibration examples: randomised sets, examples held out, the network of wrong answers
 )
 
 // Key is the address of a stream.

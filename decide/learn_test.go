@@ -1,0 +1,155 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/starling-smc/starling/uq"
+)
+
+// predicted makes the predictions of one network that is too sure, for examples and for foreign inputs.
+func predicted(k, n int) *Classes {
+	labelled := func(probs []float64, labels []int32) Labelled {
+		m := uq.NewMixture(len(probs)/4, 4)
+		m.Add(1, uq.Probabilities(probs, 4))
+		p := m.Predictive()
+		return Labelled{Probs: probs, Labels: labels, Features: FeaturesOf(p, Single(probs, 4)),
+			Rows: &Rows{Entropy: p.Total, Epistemic: p.Epistemic, Confidence: uq.Confidence(probs, 4)}}
+	}
+	probs, labels := sample(random(800+k), n, 4)
+	c := &Classes{Classes: 4, Calibrate: labelled(Temper(probs, 4, 0.5), labels)}
+	probs, labels = sample(random(850+k), n, 4)
+	v := labelled(Temper(probs, 4, 0.5), labels)
+	c.Validate = &v
+	probs, _ = sample(random(900+k), n, 4)
+	f := labelled(Temper(probs, 4, 5), nil)
+	c.Foreign = &f
+	return c
+}
+
+func (s Settings) must(t *testing.T, c *Classes) *Decision {
+	t.Helper()
+	d, err := s.Classes(context.Background(), c, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDecision(t *testing.T) {
+	c := predicted(0, 1000)
+	s := Settings{Temperature: true, Sets: &Sets{Score: APS{}, Rate: 0.9}, Abstain: &Abstain{By: Entropy{}, At: Coverage(0.8)}}
+	d := s.must(t, c)
+	want, _ := Temperature(c.Validate.Probs, 4, c.Validate.Labels)
+	sets, _ := s.Sets.Conformal(Temper(c.Calibrate.Probs, 4, want), 4, c.Calibrate.Labels, func() (u []float64) {
+		for i := range 1000 {
+			u = append(u, Uniform(3, 0, i))
+		}
+		return u
+	}())
+	if d.Temperature != want || !slices.Equal(d.Sets.Thresholds, sets.Thresholds) || d.Sets.Examples != 1000 || d.Rule.Examples != 1000 || d.Network != nil {
+		t.Errorf("%+v", d)
+	}
+	if d := (Settings{Sets: s.Sets}).must(t, c); d.Temperature != 1 || d.Rule != nil {
+		t.Errorf("without a temperature: %+v", d)
+	}
+
+	// Without validation examples a third teaches the temperature, and nothing else: its labels change no set and no threshold.
+	c.Validate = nil
+	s.Abstain = &Abstain{By: Confidence{}, At: Risk(0.5)}
+	d = s.must(t, c)
+	if d.Sets.Examples != 667 || d.Rule.Examples != 667 || !(d.Temperature > 1.5 && d.Temperature < 2.5) {
+		t.Errorf("with a third: T %v, %d and %d examples", d.Temperature, d.Sets.Examples, d.Rule.Examples)
+	}
+	s.Temperature = false
+	all := s.must(t, c)
+	s.Temperature = true
+	for i, third := range Third(1000, 3) {
+		if third {
+			c.Calibrate.Labels[i] = (c.Calibrate.Labels[i] + 1) % 4
+		}
+	}
+	again := s.must(t, c)
+	if again.Temperature == d.Temperature || again.Rule.Threshold != d.Rule.Threshold {
+		t.Errorf("other labels of the third: T %v, was %v; threshold %v, was %v", again.Temperature, d.Temperature, again.Rule.Threshold, d.Rule.Threshold)
+	}
+	if all.Rule.Examples != 1000 {
+		t.Errorf("without a temperature %d examples serve", all.Rule.Examples)
+	}
+}
+
+func TestDecisionByClassifier(t *testing.T) {
+	c := predicted(1, 500)
+	s := Settings{Abstain: &Abstain{By: Classifier{}, At: F1{}}}
+	d := s.must(t, c)
+	wrong, _ := Wrongs(c.Calibrate.Probs, 4, c.Calibrate.Labels)
+	held := HoldOut(append(slices.Clone(wrong), slices.Repeat([]bool{true}, 500)...), 3)
+	if d.Rule.Examples != count(held[:500]) || d.Rule.Examples == 500 {
+		t.Errorf("the threshold is chosen by %d examples, %d are held out", d.Rule.Examples, count(held[:500]))
+	}
+	p, err := d.Network.Wrong(context.Background(), c.Calibrate.Features, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := d.Network.Wrong(context.Background(), c.Foreign.Features, nil)
+	want := Abstain{By: Classifier{}, At: F1{}}.must(t, Examples{Doubts: pick(p, held[:500]), Wrong: pick(wrong, held[:500]), Foreign: pick(f, held[500:])})
+	if d.Rule.Threshold != want.Threshold {
+		t.Errorf("the threshold is %v, want %v", d.Rule.Threshold, want.Threshold)
+	}
+	// By the letter the network learns from the fitted examples, so that all others choose the threshold.
+	s.Abstain.By = Classifier{Literal: true}
+	if _, err := s.Classes(context.Background(), c, 3, nil); err == nil {
+		t.Error("a literal classifier needs no fitted examples")
+	}
+	c.Fitted = &predicted(2, 300).Calibrate
+	if d := s.must(t, c); d.Rule.Examples != 500 {
+		t.Errorf("a literal classifier leaves %d examples", d.Rule.Examples)
+	}
+}
+
+// TestDecisionRefusesOnePiece: the classifier is refused, sets are not.
+func TestDecisionRefusesOnePiece(t *testing.T) {
+	s := Settings{Temperature: true, Sets: &Sets{Score: LAC{}, Rate: 0.9}, Abstain: &Abstain{By: Classifier{}, At: F1{}}}
+	for what, change := range map[string]func(*Classes){
+		"a single class":   func(c *Classes) { c.Calibrate.Labels = make([]int32, 300) },
+		"no foreign input": func(c *Classes) { c.Foreign = nil },
+		"no wrong answer": func(c *Classes) {
+			for i := range c.Calibrate.Labels {
+				c.Calibrate.Labels[i] = int32(uq.Argmax(c.Calibrate.Probs[4*i : 4*i+4]))
+			}
+		},
+	} {
+		c := predicted(3, 300)
+		change(c)
+		d, err := s.Classes(context.Background(), c, 3, nil)
+		if err == nil || d.Sets == nil || d.Rule != nil || d.Network != nil || d.Temperature == 1 {
+			t.Errorf("%s: %+v, %v", what, d, err)
+		}
+	}
+	c := predicted(4, 60)
+	s.Abstain = &Abstain{At: Risk(0.02)}
+	s.Sets.Rate = 0.99
+	var need *NeedError
+	if d, err := s.Classes(context.Background(), c, 3, nil); !errors.As(err, &need) || d.Sets != nil || d.Rule != nil {
+		t.Errorf("too few examples: %+v, %v", d, err)
+	}
+	c.Calibrate.Labels[5] = 4
+	if _, err := s.Classes(context.Background(), c, 3, nil); err == nil {
+		t.Error("a label out of range is taken")
+	}
+	if _, err := s.Classes(context.Background(), &Classes{Classes: 4, Calibrate: Labelled{Rows: &Rows{}}}, 3, nil); err == nil {
+		t.Error("no examples are taken")
+	}
+	c = predicted(5, 400)
+	for k := range 4 {
+		c.Calibrate.Probs[4*9+k] = math.NaN()
+	}
+	c.Calibrate.Rows.Entropy[9] = math.NaN()
+	s = Settings{Temperature: true, Sets: &Sets{Score: LAC{}, Rate: 0.9}, Abstain: &Abstain{At: Coverage(0.9)}}
+	if d := s.must(t, c); d.Sets.Examples != 399 || math.IsInf(d.Rule.Threshold, 0) {
+		t.Errorf("with a row that is NaN: %+v", d)
+	}
+}
