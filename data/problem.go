@@ -4,15 +4,17 @@ import "github.com/starling-smc/starling/internal/finding"
 
 // Problem is a data set divided into parts.
 type Problem struct {
-	Name     string
-	Train    *Set
-	Validate *Set              // nil: Split holds it out of Train
-	Test     *Set              // nil: likewise
-	Unshared *Unshared         // of a set with other classes, those that the network does not have; nil: none
-	Groups   []Group           // out-of-distribution inputs, on which a network should be uncertain
-	Whole    bool              // nothing is held out: the task is about Train itself, such as its evidence
-	Schema   *Schema           // how files become inputs and targets; nil if there is none
-	Noted    []finding.Finding // how other files differ from the run's table (Table.Notes)
+	Name      string
+	Train     *Set
+	Validate  *Set              // nil: Split holds it out of Train
+	Test      *Set              // nil: likewise
+	Calibrate *Set              // labelled examples that no network learns from, for decisions about its predictions; nil: none
+	Unshared  *Unshared         // of a set with other classes, those that the network does not have; nil: none
+	Groups    []Group           // out-of-distribution inputs, on which a network should be uncertain
+	Foreign   []Group           // those that are known beforehand, for decisions: never scored
+	Whole     bool              // nothing is held out: the task is about Train itself, such as its evidence
+	Schema    *Schema           // how files become inputs and targets; nil if there is none
+	Noted     []finding.Finding // how other files differ from the run's table (Table.Notes)
 
 	// Amounts is, for a regression on a table of the user's, how many values the target takes if they are few whole numbers, each in
 	// five rows on average, which may be classes; else 0.
