@@ -34,9 +34,15 @@ func (e *Ensemble) PredictStretched(ctx context.Context, set *data.Set, logs *da
 	}
 	err := e.mixtures(ctx, set, [][]float64{e.LogWeights}, p, func(i, _ int, outputs []uq.Normals) {
 		for w, asked := range stretches {
-			wide := make([]uq.Normals, len(outputs))
-			for c := range outputs {
-				if wide[c] = outputs[c].Clone(); asked.Times != 1 {
+			wide := outputs
+			if w < len(stretches)-1 { // laws and Stretch change it in place
+				wide = make([]uq.Normals, len(outputs))
+				for c := range outputs {
+					wide[c] = outputs[c].Clone()
+				}
+			}
+			for c := range wide {
+				if asked.Times != 1 {
 					wide[c].Stretch(asked.Times)
 				}
 			}
