@@ -21,7 +21,11 @@ func calibrated(p *data.Problem, learns bool) (found []Finding) {
 		if part == nil {
 			return 0
 		}
-		return among(p.Calibrate, part)
+		n := among(p.Calibrate, part)
+		if n == 0 && among(part, p.Calibrate) > 0 { // the part is small, and much of it is there
+			n, _ = p.Calibrate.Among(part)
+		}
+		return n
 	}
 	if p.Calibrate != nil {
 		trains, validates, tests := count(train), count(p.Validate), count(test)
