@@ -113,10 +113,9 @@ func (l *Learnt) abstains(out *verdicts, rows *decide.Rows, numbers bool) error 
 	return nil
 }
 
-// numbers says what was learnt of predicted numbers, in the target's unit. Their quantiles are none, or those of the intervals' rates: first the rate of
-// the rule.
+// numbers says what was learnt of predicted numbers, in the target's unit. rates are none, or those of the intervals: first the rate of the rule.
 func (l *Learnt) numbers(v *predictedNumbers) (out verdicts, err error) {
-	if l.Intervals != nil && v.low != nil {
+	if l.Intervals != nil {
 		rule := decide.Intervals{Rate: l.by.Sets.Rate, Widen: l.Intervals.Widen}
 		for i := range v.mean {
 			low, high := rule.Interval(v.low[0][i], v.high[0][i])
