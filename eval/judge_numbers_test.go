@@ -25,8 +25,8 @@ func TestErrorOfNumbers(t *testing.T) {
 	if !math.IsNaN(float64(without.Error)) || without.Tolerance != 0 || without.Answered.Wrong+without.Refused.Wrong != 0 {
 		t.Errorf("without a tolerance: %+v", without)
 	}
-	const off = 25
-	with, v := judged(decide.Abstain{By: decide.SD{}, At: decide.Risk(0.9), Tolerance: off})
+	const off = 30
+	with, v := judged(decide.Abstain{By: decide.SD{}, At: decide.F1{}, Tolerance: off})
 	wrong, answered := 0, 0
 	for i, d := range v.Doubts.Doubts {
 		if d > v.Rule.Threshold {
