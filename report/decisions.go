@@ -40,9 +40,9 @@ func RuleScores(m *eval.Metrics) []struct{ Name, Value string } {
 	type score = struct{ Name, Value string }
 	a := m.Abstention
 	share := func(v uq.Number, n int) string { return ShareOf(float64(v), n, 1) }
-	all := []score{{"answered", share(a.Share, a.N)}}
+	all := []score{{"share answered", share(a.Share, a.N)}}
 	if knowsErrors(m) {
-		all = append(all, score{"error", share(a.Error, a.Answered.Right+a.Answered.Wrong)})
+		all = append(all, score{"error of the answers", share(a.Error, a.Answered.Right+a.Answered.Wrong)})
 	}
 	if !knowsErrors(m) && a.Foreign == 0 {
 		return all

@@ -133,11 +133,8 @@ func showAbstention(w io.Writer, a *eval.Assessment) {
 		matrix.Add(r...)
 	}
 	matrix.Write(w)
-	var head, cells []string
 	for _, s := range pages.RuleScores(a.Metrics) {
-		head, cells = append(head, s.Name), append(cells, strings.ReplaceAll(s.Value, "\u00a0", " "))
+		scores.Add(s.Name, strings.ReplaceAll(s.Value, "\u00a0", " "))
 	}
-	scores.Add(head...)
-	scores.Add(cells...)
 	scores.Write(w)
 }
