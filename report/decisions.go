@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
@@ -63,10 +64,11 @@ func (v *view) decisions() section {
 	}
 	if m.Abstention != nil {
 		s.Text = append(s.Text, v.ruleText())
+		s.Tables = append(s.Tables, v.ruleTables()...)
 		if v.a.Doubts != nil && !math.IsNaN(float64(m.Abstention.AUC)) {
 			s.Figures = append(s.Figures, v.twoLevel(), v.decisionROC())
+			s.Tables = append(s.Tables, v.thresholds())
 		}
-		s.Tables = append(s.Tables, v.ruleTables()...)
 	}
 	if m.Sets != nil {
 		s.Figures = append(s.Figures, v.promises())
@@ -129,32 +131,34 @@ func (v *view) twoLevel() figure {
 		Marks: []chart.Mark{chart.Line{X: x, Y: y, Class: "s0"}, own(abstained, float64(m.TwoLevel))},
 	}
 	return figure{
-		Title: "Two-level accuracy", Charts: []template.HTML{c.SVG()}, Legend: []key{ownKey(), lineKey("s0", "every threshold")}, Data: v.thresholds(curve),
+		Title: "Two-level accuracy", Charts: []template.HTML{c.SVG()}, Legend: []key{ownKey(), lineKey("s0", "every threshold")},
 		Caption: "A decision is right if a right answer is given, or if a row abstains that should. On the left every row answers, on the right none. " +
 			"The curve rises where abstaining catches mistakes, and falls where it costs right answers. A run that stands on the falling side buys safety with answers.",
 	}
 }
 
-// thresholds is the table of some thresholds, by which a user may choose another one.
-func (v *view) thresholds(curve []decide.Point) *table {
-	t := &table{Caption: "Thresholds of the " + v.a.Rule.By.String(), Head: []string{"abstain, at most", "threshold", "abstain", "right decisions", "recall", "false alarms"}}
+// thresholds is the table of some thresholds, by which a user may choose another one: those at which the largest share of rows abstains that does not
+// exceed 2 %, 5 %, …
+func (v *view) thresholds() table {
+	t := table{Caption: "Thresholds of the " + v.a.Rule.By.String() + ", on these examples", Head: []string{"abstain", "threshold", "right decisions ↑", "recall ↑", "false alarms ↓"}}
 	errors := knowsErrors(v.a.Metrics)
 	if errors {
-		t.Head = append(t.Head, "error of the answers")
+		t.Head = append(t.Head, "error of the answers ↓")
 	}
+	curve, last := decide.Curve(*v.a.Doubts), -1
 	for _, most := range []float64{.02, .05, .1, .2, .3, .5} {
-		for _, p := range curve { // from all rows that abstain to the fewest
-			if p.Abstained > most {
-				continue
-			}
-			cells := []string{significant((&decide.Rule{By: v.a.Rule.By, Threshold: p.Threshold}).Score()), percent(p.Abstained), percent(p.Accuracy), percent(p.Recall), percent(p.Alarms)}
-			if errors {
-				answered := decide.Judge(*v.a.Doubts, p.Threshold).Answered
-				cells = append(cells, percent(float64(answered.Wrong)/float64(answered.Right+answered.Wrong)))
-			}
-			t.add(percentRound(most), cells...)
-			break
+		i := slices.IndexFunc(curve, func(p decide.Point) bool { return p.Abstained <= most }) // from all rows that abstain to the fewest
+		if i < 0 || i == last {
+			continue
 		}
+		p := curve[i]
+		cells := []string{significant((&decide.Rule{By: v.a.Rule.By, Threshold: p.Threshold}).Score()), percent(p.Accuracy), percent(p.Recall), percent(p.Alarms)}
+		if errors {
+			answered := decide.Judge(*v.a.Doubts, p.Threshold).Answered
+			cells = append(cells, percent(float64(answered.Wrong)/float64(answered.Right+answered.Wrong)))
+		}
+		t.add(percent(p.Abstained), cells...)
+		last = i
 	}
 	return t
 }

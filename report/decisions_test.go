@@ -136,16 +136,25 @@ func TestDecisionCurves(t *testing.T) {
 			t.Errorf("%q does not say that %s", roc.Caption, want)
 		}
 
-		for _, r := range two.Data.Rows { // the largest share of rows that does not exceed the first column
-			most := testkit.Number(t, strings.TrimSuffix(r.Name, "\u00a0%")) / 100
+		rows := v.thresholds().Rows
+		for i, most := range []float64{.02, .05, .1, .2, .3, .5} { // the largest share of rows that does not exceed it
 			best, at := -1.0, 0
-			for i, share := range abstained {
+			for k, share := range abstained {
 				if share <= most && share > best {
-					best, at = share, i
+					best, at = share, k
 				}
 			}
-			got := []string{r.Cells[1].Text, r.Cells[2].Text, r.Cells[3].Text, r.Cells[4].Text}
-			if want := []string{percent(best), percent(right[at]), percent(recall[at]), percent(alarms[at])}; !slices.Equal(got, want) {
+			if len(rows) != 6 {
+				t.Fatalf("%d thresholds", len(rows))
+			}
+			got := []string{rows[i].Name}
+			for _, c := range rows[i].Cells {
+				got = append(got, c.Text)
+			}
+			threshold := slices.Sorted(slices.Values(all))[at]
+			j := decide.Judge(x, threshold).Answered
+			if want := []string{percent(best), significant(threshold), percent(right[at]), percent(recall[at]), percent(alarms[at]),
+				percent(float64(j.Wrong) / float64(j.Wrong+j.Right))}; !slices.Equal(got, want) {
 				t.Errorf("at most %v: %q, want %q", most, got, want)
 			}
 		}
