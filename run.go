@@ -37,7 +37,7 @@ type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
-	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, coursesFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, coursesFile, metricsFile, decisionFile, reportFile}, Replaced: []string{decisionFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
 	Most: 1e9, IsCut: func(name string) bool { return safetensors.IsCut(posteriorFile, name) },
 }
 
