@@ -29,6 +29,8 @@ type Ensemble struct {
 
 	// Format is the format of θ in the ensemble's file; empty: float32. Parameters are numbers of this format.
 	Format safetensors.Format
+
+	width float64 // of predicted laws of numbers, as Stretched says; 0: as they are
 }
 
 // Size is the number J of particles.

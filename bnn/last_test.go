@@ -66,11 +66,11 @@ func TestEvaluateAlone(t *testing.T) {
 	e, set := random(t, 20, 300)
 	few := e.Last(3)
 	groups := []data.Group{{Name: "same", Set: set}}
-	got, err := e.EvaluateClasses(t.Context(), set, groups, [][]float64{e.LogWeights}, [][]float64{few}, nil)
+	got, err := e.EvaluateClasses(t.Context(), set, groups, [][]float64{e.LogWeights}, [][]float64{few}, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := e.EvaluateClasses(t.Context(), set, groups, [][]float64{e.LogWeights, few}, nil, nil)
+	want, err := e.EvaluateClasses(t.Context(), set, groups, [][]float64{e.LogWeights, few}, nil, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,16 +15,17 @@ import (
 // energies. A bernoulli network has the two classes 0 and 1. Targets of the set are ignored. p may be nil. An error says that
 // the set does not fit the network or that the network is for regression, or is the error of ctx.
 func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.Predictive, error) {
-	all, err := e.predict(ctx, set, [][]float64{e.LogWeights}, p)
+	all, err := e.PredictUnder(ctx, set, [][]float64{e.LogWeights}, false, p)
 	if err != nil {
 		return nil, err
 	}
 	return all[0], nil
 }
 
-// predict is Predict under several weightings of the same particles.
-func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool) ([]*uq.Predictive, error) {
-	mixed, err := e.mix(ctx, set, logWeights, p)
+// PredictUnder is Predict under several weightings of the same particles, given as normalised log-weights; with the moments of their answers
+// (uq.Tops), if tops asks for them.
+func (e *Ensemble) PredictUnder(ctx context.Context, set *data.Set, logWeights [][]float64, tops bool, p *nn.Pool) ([]*uq.Predictive, error) {
+	mixed, err := e.mix(ctx, set, logWeights, tops, p)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ type stretched []*uq.Mixture
 
 // mix averages the particles' predictions under several weightings of them, given as normalised log-weights: the network is
 // evaluated once for all weightings.
-func (e *Ensemble) mix(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool) ([]stretched, error) {
+func (e *Ensemble) mix(ctx context.Context, set *data.Set, logWeights [][]float64, tops bool, p *nn.Pool) ([]stretched, error) {
 	probabilities, err := e.probabilities()
 	if err != nil {
 		return nil, err
@@ -53,6 +54,9 @@ func (e *Ensemble) mix(ctx context.Context, set *data.Set, logWeights [][]float6
 		var here []*uq.Mixture
 		for w := range weights {
 			m := uq.NewMixture(count, classes)
+			if tops {
+				m.WatchTops()
+			}
 			mixtures[w], here = append(mixtures[w], m), append(here, m)
 		}
 		return func(particle int, out []float32) {
@@ -76,6 +80,12 @@ func (s stretched) predictive(classes int) *uq.Predictive {
 		all.Epistemic = append(all.Epistemic, part.Epistemic...)
 		all.Energy = append(all.Energy, part.Energy...)
 		all.MeanLogits = append(all.MeanLogits, part.MeanLogits...)
+		if part.Tops != nil {
+			if all.Tops == nil {
+				all.Tops = new(uq.Tops)
+			}
+			all.Tops.Append(part.Tops)
+		}
 	}
 	return all
 }
@@ -121,12 +131,12 @@ type EvaluatedClasses struct {
 
 // EvaluateClasses predicts and scores a labelled test set and groups of out-of-distribution (OOD) inputs, under several
 // weightings of the particles at once, given as normalised log-weights. Under the weightings alone it scores the probabilities of
-// the test set alone (uq.Score), and keeps no prediction; their evaluations come after the others.
-func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups []data.Group, logWeights, alone [][]float64, p *nn.Pool) ([]EvaluatedClasses, error) {
+// the test set alone (uq.Score), and keeps no prediction; their evaluations come after the others. tops is as in PredictUnder.
+func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups []data.Group, logWeights, alone [][]float64, tops bool, p *nn.Pool) ([]EvaluatedClasses, error) {
 	if test.Labels == nil {
 		return nil, fmt.Errorf("data set %q has no class labels to score against", test.Name)
 	}
-	known, err := e.mix(ctx, test, slices.Concat(logWeights, alone), p)
+	known, err := e.mix(ctx, test, slices.Concat(logWeights, alone), tops, p)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +147,7 @@ func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups [
 	evaluated := make([]EvaluatedClasses, len(known))
 	ood := make([][]uq.OOD, len(logWeights))
 	for _, g := range groups {
-		predictives, err := e.predict(ctx, g.Set, logWeights, p)
+		predictives, err := e.PredictUnder(ctx, g.Set, logWeights, tops, p)
 		if err != nil {
 			return nil, fmt.Errorf("group %s: %w", g.Name, err)
 		}
@@ -161,7 +171,7 @@ func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups [
 
 // Evaluate returns the scores of EvaluateClasses under the ensemble's own weights.
 func (e *Ensemble) Evaluate(ctx context.Context, test *data.Set, groups []data.Group, p *nn.Pool) (*uq.Evaluation, error) {
-	evaluated, err := e.EvaluateClasses(ctx, test, groups, [][]float64{e.LogWeights}, nil, p)
+	evaluated, err := e.EvaluateClasses(ctx, test, groups, [][]float64{e.LogWeights}, nil, false, p)
 	if err != nil {
 		return nil, err
 	}

@@ -234,7 +234,7 @@ func TestEvaluateUnderSeveralWeightings(t *testing.T) {
 	last[e.Size()-1] = 0
 	weightings := [][]float64{e.LogWeights, equal, last}
 	groups := []data.Group{{Name: "same", Set: set}}
-	together, err := e.EvaluateClasses(t.Context(), set, groups, weightings, nil, pool.New(2))
+	together, err := e.EvaluateClasses(t.Context(), set, groups, weightings, nil, false, pool.New(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestPredictWhereTheFirstWeightingIsDead(t *testing.T) {
 	e, set := random(t, 6, 40)
 	first := slices.Repeat([]float64{math.Inf(-1)}, e.Size())
 	first[2] = 0
-	got, err := e.EvaluateClasses(t.Context(), set, nil, [][]float64{first, e.LogWeights}, nil, nil)
+	got, err := e.EvaluateClasses(t.Context(), set, nil, [][]float64{first, e.LogWeights}, nil, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestPredictIgnoresDeadParticles(t *testing.T) {
 	}
 	dead := []float64{math.Inf(-1), math.Inf(-1), 0, math.Inf(-1)}
 	alive := []float64{0, math.Inf(-1), math.Inf(-1), math.Inf(-1)}
-	classes, err := e.EvaluateClasses(t.Context(), set, nil, [][]float64{alive, dead}, nil, nil)
+	classes, err := e.EvaluateClasses(t.Context(), set, nil, [][]float64{alive, dead}, nil, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

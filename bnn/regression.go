@@ -216,6 +216,11 @@ func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]f
 							outputs[c].Mean[j], outputs[c].SD[j], outputs[c].DF[j] = mean[c], sd[c], df
 						}
 					}
+					if e.width != 0 {
+						for c := range outputs {
+							outputs[c].Stretch(e.width)
+						}
+					}
 					visit(first+i, w, outputs)
 				}
 			}

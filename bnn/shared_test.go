@@ -96,7 +96,7 @@ func TestSharedPredictsAsWhole(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			var got [2]string
 			for i, e := range []*Ensemble{e, whole} {
-				scored, err := e.EvaluateClasses(t.Context(), classes, []data.Group{{Name: "same", Set: classes}}, weightings, nil, pool.New(threads))
+				scored, err := e.EvaluateClasses(t.Context(), classes, []data.Group{{Name: "same", Set: classes}}, weightings, nil, false, pool.New(threads))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -16,38 +16,10 @@ import (
 // Features is the number of values that the classifier of wrong answers sees of a prediction.
 const Features = 7
 
-// Moments are means and variances over the particles of an ensemble, for each row: of p_max, the particle's largest probability, and of
-// the gap between its largest and its second largest.
-type Moments struct {
-	MeanTop, MeanGap, VarTop, VarGap []float64
-}
-
-// Single are the moments of one network with probabilities [n, classes]: the variances are 0.
-func Single(probs []float64, classes int) *Moments {
-	n := len(probs) / classes
-	m := &Moments{MeanTop: make([]float64, n), MeanGap: make([]float64, n), VarTop: make([]float64, n), VarGap: make([]float64, n)}
-	for i := range n {
-		p := probs[i*classes : (i+1)*classes]
-		if unknown(p) {
-			m.MeanTop[i], m.MeanGap[i] = math.NaN(), math.NaN()
-			continue
-		}
-		top, second := math.Inf(-1), 0.0
-		for _, v := range p {
-			if v > top {
-				top, second = v, max(top, 0)
-			} else {
-				second = max(second, v)
-			}
-		}
-		m.MeanTop[i], m.MeanGap[i] = top, top-second
-	}
-	return m
-}
-
 // FeaturesOf are the seven features of each row, [n, 7]: max p̄, H_tot, E[p_max], E[gap], H_ep, Var[p_max], Var[gap] (Liang et al.,
-// section 3.8). The last three are 0 for a single network.
-func FeaturesOf(p *uq.Predictive, m *Moments) []float64 {
+// section 3.8). The last three are 0 for a single network. The prediction must have its Tops.
+func FeaturesOf(p *uq.Predictive) []float64 {
+	m := p.Tops
 	out := make([]float64, 0, Features*p.Len())
 	for i, c := range uq.Confidence(p.Probs, p.Classes) {
 		out = append(out, c, p.Total[i], m.MeanTop[i], m.MeanGap[i], p.Epistemic[i], m.VarTop[i], m.VarGap[i])

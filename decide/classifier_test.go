@@ -161,9 +161,7 @@ func TestClassifierRefuses(t *testing.T) {
 func TestFeaturesOfOneNetwork(t *testing.T) {
 	probs, _ := sample(random(720), 50, 4)
 	probs = append(probs, 1, 0, 0, 0, 0.25, 0.25, 0.25, 0.25)
-	m := uq.NewMixture(52, 4)
-	m.Add(1, uq.Probabilities(probs, 4))
-	x := FeaturesOf(m.Predictive(), Single(probs, 4))
+	x := FeaturesOf(network(probs, 4))
 	if len(x) != 52*Features {
 		t.Fatalf("%d features", len(x))
 	}
@@ -181,9 +179,5 @@ func TestFeaturesOfOneNetwork(t *testing.T) {
 		if k := i % Features; k > 3 && v != 0 {
 			t.Errorf("feature %d standardises to %v", k, v)
 		}
-	}
-	s := Single([]float64{math.NaN(), 1}, 2)
-	if !math.IsNaN(s.MeanTop[0]) || !math.IsNaN(s.MeanGap[0]) {
-		t.Errorf("of NaN: %v", s)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/uq"
 )
 
 func random(i int) *rng.Stream {
@@ -45,4 +46,12 @@ func within(t *testing.T, what string, got, want, bound float64) {
 	if !(math.Abs(got-want) <= bound) {
 		t.Errorf("%s is %v, want %v ± %v", what, got, want, bound)
 	}
+}
+
+// network is the prediction of one network.
+func network(probs []float64, classes int) *uq.Predictive {
+	m := uq.NewMixture(len(probs)/classes, classes)
+	m.WatchTops()
+	m.Add(1, uq.Probabilities(probs, classes))
+	return m.Predictive()
 }

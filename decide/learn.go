@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/starling-smc/starling/nn"
 )
@@ -16,69 +17,88 @@ type Labelled struct {
 	Features []float64 // [n, 7], for the classifier of wrong answers
 }
 
-// Classes are the predictions that a decision about classes is learnt from. None of them may be of test examples.
+// Classes are the predictions that a decision about classes is learnt from. None of them may be of test examples, or of those that taught
+// the temperature.
 type Classes struct {
-	Classes   int
-	Calibrate Labelled
-	Validate  *Labelled // teaches the temperature; nil: a keyed Third of Calibrate does, and nothing else then
-	Fitted    *Labelled // of the training examples, for Classifier.Literal alone
-	Foreign   *Labelled // Rows and Features of foreign inputs; nil: there are none
+	Classes     int
+	Temperature float64 // of the probabilities that sets are made of; 1: they are the ensemble's
+	Calibrate   Labelled
+	Fitted      *Labelled // of the training examples, for Classifier.Literal alone
+	Foreign     *Labelled // Rows and Features of foreign inputs; nil: there are none
 }
 
-// Decision is all that was learnt.
+// Numbers are the predictions of numbers that a decision is learnt from, in the target's unit; likewise.
+type Numbers struct {
+	Y         []float64 // targets [n]
+	Mean      []float64 // of the predictive laws
+	Low, High []float64 // their quantiles at Levels of the rate, of laws as wide as those of new rows will be; nil if there are no sets
+	Rows      *Rows     // scores to abstain by
+	Foreign   *Rows     // of foreign inputs; nil: there are none
+}
+
+// Decision is what was learnt, beside a temperature.
 type Decision struct {
-	Temperature float64    // 1 where none was asked for
-	Sets        *Conformal // of tempered probabilities; nil: none
-	Network     *Network   // nil: no classifier
-	Rule        *Rule      // nil: no row abstains
+	Sets      *Conformal // of tempered probabilities; nil: none
+	Intervals *Intervals // of numbers; nil: none
+	Network   *Network   // nil: no classifier
+	Rule      *Rule      // nil: no row abstains
 }
 
-// Classes learns what the settings ask for. The seed draws what is held out, and u of the calibration examples (Uniform, part 0). With
+// Classes learns sets and a rule to abstain. The seed draws what is held out, and u of the calibration examples (Uniform, part 0). With
 // a classifier a threshold is chosen by the examples that its network was not trained on. Where one piece is refused, the error says why
 // and the decision has the others.
 func (s Settings) Classes(ctx context.Context, c *Classes, seed uint64, p *nn.Pool) (*Decision, error) {
-	d := &Decision{Temperature: 1}
+	d := new(Decision)
 	if err := checkLabels(c.Calibrate.Probs, c.Classes, c.Calibrate.Labels); err != nil {
 		return d, err
 	}
-	keep := make([]bool, len(c.Calibrate.Labels)) // calibration examples that serve sets and thresholds
-	for i := range keep {
-		keep[i] = true
-	}
-	var faults []error
-	if s.Temperature {
-		from := c.Validate
-		if from == nil {
-			third := Third(len(keep), seed)
-			for i := range keep {
-				keep[i] = !third[i]
-			}
-			some := Labelled{Probs: pick(c.Calibrate.Probs, third), Labels: pick(c.Calibrate.Labels, third)}
-			from = &some
-		}
-		if t, err := Temperature(from.Probs, c.Classes, from.Labels); err != nil {
-			faults = append(faults, err)
-		} else {
-			d.Temperature = t
-		}
-	}
+	var faults [2]error
 	if s.Sets != nil {
-		u := make([]float64, len(keep))
+		u := make([]float64, len(c.Calibrate.Labels))
 		for i := range u {
 			u[i] = Uniform(seed, 0, i)
 		}
-		var err error
-		d.Sets, err = s.Sets.Conformal(Temper(pick(c.Calibrate.Probs, keep), c.Classes, d.Temperature), c.Classes, pick(c.Calibrate.Labels, keep), pick(u, keep))
-		faults = append(faults, err)
+		d.Sets, faults[0] = s.Sets.Conformal(Temper(c.Calibrate.Probs, c.Classes, c.Temperature), c.Classes, c.Calibrate.Labels, u)
 	}
 	if s.Abstain != nil {
-		faults = append(faults, s.Abstain.classes(ctx, c, keep, d, seed, p))
+		faults[1] = s.Abstain.classes(ctx, c, d, seed, p)
 	}
-	return d, errors.Join(faults...)
+	return d, errors.Join(faults[:]...)
+}
+
+// Numbers learns intervals and a rule to abstain. Errors are as those of Classes.
+func (s Settings) Numbers(n *Numbers) (*Decision, error) {
+	d := new(Decision)
+	var faults [2]error
+	if s.Sets != nil {
+		d.Intervals, faults[0] = s.Sets.Intervals(n.Low, n.High, n.Y)
+	}
+	if s.Abstain != nil {
+		faults[1] = s.Abstain.numbers(n, d)
+	}
+	return d, errors.Join(faults[:]...)
+}
+
+// numbers learns the rule to abstain.
+func (a Abstain) numbers(n *Numbers, d *Decision) (err error) {
+	if a, err = a.Complete(true); err != nil {
+		return err
+	}
+	x := Examples{Wrong: WrongNumbers(n.Mean, n.Y, a.Tolerance)}
+	if x.Doubts, err = Doubts(a.By, n.Rows); err != nil {
+		return err
+	}
+	if n.Foreign != nil {
+		if x.Foreign, err = Doubts(a.By, n.Foreign); err != nil {
+			return err
+		}
+	}
+	d.Rule, err = a.Choose(x)
+	return err
 }
 
 // classes learns the rule to abstain.
-func (a Abstain) classes(ctx context.Context, c *Classes, keep []bool, d *Decision, seed uint64, p *nn.Pool) error {
+func (a Abstain) classes(ctx context.Context, c *Classes, d *Decision, seed uint64, p *nn.Pool) error {
 	a, err := a.Complete(false)
 	if err != nil {
 		return err
@@ -92,9 +112,10 @@ func (a Abstain) classes(ctx context.Context, c *Classes, keep []bool, d *Decisi
 		foreign = &Labelled{Rows: &Rows{}}
 	}
 	rows, outside := c.Calibrate.Rows, foreign.Rows
-	var strange []bool // foreign inputs that serve the threshold; nil: all
+	keep := slices.Repeat([]bool{true}, len(wrong)) // calibration examples that choose the threshold
+	var strange []bool                              // foreign inputs that serve the threshold; nil: all
 	if by, ok := a.By.(Classifier); ok {
-		l := Learn{Features: pick(c.Calibrate.Features, keep), Labels: pick(c.Calibrate.Labels, keep), Wrong: pick(wrong, keep), Foreign: foreign.Features}
+		l := Learn{Features: c.Calibrate.Features, Labels: c.Calibrate.Labels, Wrong: wrong, Foreign: foreign.Features}
 		if by.Literal {
 			if c.Fitted == nil {
 				return errors.New("a literal classifier of wrong answers needs the predictions of the training examples")
@@ -118,16 +139,9 @@ func (a Abstain) classes(ctx context.Context, c *Classes, keep []bool, d *Decisi
 			return err
 		}
 		held := HoldOut(l.all(), seed)
-		n := len(l.Labels)
-		strange = held[n:]
+		strange = held[len(l.Labels):]
 		if !by.Literal {
-			next := 0
-			for i, k := range keep {
-				if k {
-					keep[i] = held[next]
-					next++
-				}
-			}
+			keep = held[:len(wrong)]
 		}
 	}
 	doubts, err := Doubts(a.By, rows)

@@ -13,17 +13,12 @@ import (
 // predicted makes the predictions of one network that is too sure, for examples and for foreign inputs.
 func predicted(k, n int) *Classes {
 	labelled := func(probs []float64, labels []int32) Labelled {
-		m := uq.NewMixture(len(probs)/4, 4)
-		m.Add(1, uq.Probabilities(probs, 4))
-		p := m.Predictive()
-		return Labelled{Probs: probs, Labels: labels, Features: FeaturesOf(p, Single(probs, 4)),
+		p := network(probs, 4)
+		return Labelled{Probs: probs, Labels: labels, Features: FeaturesOf(p),
 			Rows: &Rows{Entropy: p.Total, Epistemic: p.Epistemic, Confidence: uq.Confidence(probs, 4)}}
 	}
 	probs, labels := sample(random(800+k), n, 4)
-	c := &Classes{Classes: 4, Calibrate: labelled(Temper(probs, 4, 0.5), labels)}
-	probs, labels = sample(random(850+k), n, 4)
-	v := labelled(Temper(probs, 4, 0.5), labels)
-	c.Validate = &v
+	c := &Classes{Classes: 4, Temperature: 1, Calibrate: labelled(Temper(probs, 4, 0.5), labels)}
 	probs, _ = sample(random(900+k), n, 4)
 	f := labelled(Temper(probs, 4, 5), nil)
 	c.Foreign = &f
@@ -41,43 +36,49 @@ func (s Settings) must(t *testing.T, c *Classes) *Decision {
 
 func TestDecision(t *testing.T) {
 	c := predicted(0, 1000)
-	s := Settings{Temperature: true, Sets: &Sets{Score: APS{}, Rate: 0.9}, Abstain: &Abstain{By: Entropy{}, At: Coverage(0.8)}}
+	c.Temperature = 2
+	s := Settings{Sets: &Sets{Score: APS{}, Rate: 0.9}, Abstain: &Abstain{By: Entropy{}, At: Coverage(0.8)}}
 	d := s.must(t, c)
-	want, _ := Temperature(c.Validate.Probs, 4, c.Validate.Labels)
-	sets, _ := s.Sets.Conformal(Temper(c.Calibrate.Probs, 4, want), 4, c.Calibrate.Labels, func() (u []float64) {
+	sets, _ := s.Sets.Conformal(Temper(c.Calibrate.Probs, 4, 2), 4, c.Calibrate.Labels, func() (u []float64) {
 		for i := range 1000 {
 			u = append(u, Uniform(3, 0, i))
 		}
 		return u
 	}())
-	if d.Temperature != want || !slices.Equal(d.Sets.Thresholds, sets.Thresholds) || d.Sets.Examples != 1000 || d.Rule.Examples != 1000 || d.Network != nil {
+	if !slices.Equal(d.Sets.Thresholds, sets.Thresholds) || d.Sets.Examples != 1000 || d.Rule.Examples != 1000 || d.Network != nil {
 		t.Errorf("%+v", d)
 	}
-	if d := (Settings{Sets: s.Sets}).must(t, c); d.Temperature != 1 || d.Rule != nil {
-		t.Errorf("without a temperature: %+v", d)
+	if d := (Settings{Sets: s.Sets}).must(t, c); d.Rule != nil {
+		t.Errorf("without a rule: %+v", d)
 	}
+}
 
-	// Without validation examples a third teaches the temperature, and nothing else: its labels change no set and no threshold.
-	c.Validate = nil
-	s.Abstain = &Abstain{By: Confidence{}, At: Risk(0.5)}
-	d = s.must(t, c)
-	if d.Sets.Examples != 667 || d.Rule.Examples != 667 || !(d.Temperature > 1.5 && d.Temperature < 2.5) {
-		t.Errorf("with a third: T %v, %d and %d examples", d.Temperature, d.Sets.Examples, d.Rule.Examples)
+// TestDecisionOfNumbers: intervals and the threshold are those of their own functions, and foreign inputs count for f1.
+func TestDecisionOfNumbers(t *testing.T) {
+	r := random(77)
+	n := &Numbers{Rows: &Rows{}, Foreign: &Rows{SD: []float64{9, 9, 9}}}
+	for range 400 {
+		sd := 0.5 + r.Float64()
+		n.Y, n.Mean, n.Rows.SD = append(n.Y, sd*r.Normal()), append(n.Mean, 0), append(n.Rows.SD, sd)
+		n.Low, n.High = append(n.Low, -sd), append(n.High, sd)
 	}
-	s.Temperature = false
-	all := s.must(t, c)
-	s.Temperature = true
-	for i, third := range Third(1000, 3) {
-		if third {
-			c.Calibrate.Labels[i] = (c.Calibrate.Labels[i] + 1) % 4
-		}
+	s := Settings{Sets: &Sets{Rate: 0.9}, Abstain: &Abstain{At: F1{}, Tolerance: 2}}
+	d, err := s.Numbers(n)
+	if err != nil {
+		t.Fatal(err)
 	}
-	again := s.must(t, c)
-	if again.Temperature == d.Temperature || again.Rule.Threshold != d.Rule.Threshold {
-		t.Errorf("other labels of the third: T %v, was %v; threshold %v, was %v", again.Temperature, d.Temperature, again.Rule.Threshold, d.Rule.Threshold)
+	intervals, _ := s.Sets.Intervals(n.Low, n.High, n.Y)
+	want := Abstain{By: SD{}, At: F1{}}.must(t, Examples{Doubts: n.Rows.SD, Wrong: WrongNumbers(n.Mean, n.Y, 2), Foreign: n.Foreign.SD})
+	if *d.Intervals != *intervals || d.Rule.Threshold != want.Threshold || d.Rule.By != (SD{}) {
+		t.Errorf("%+v, %+v: want %+v, %+v", d.Intervals, d.Rule, intervals, want)
 	}
-	if all.Rule.Examples != 1000 {
-		t.Errorf("without a temperature %d examples serve", all.Rule.Examples)
+	n.Foreign = nil
+	if d, err := s.Numbers(n); err == nil || d.Intervals == nil || d.Rule != nil {
+		t.Errorf("f1 without foreign inputs: %+v, %v", d, err)
+	}
+	s.Abstain.Tolerance = 0
+	if _, err := s.Numbers(n); err == nil {
+		t.Error("f1 of numbers needs no tolerance")
 	}
 }
 
@@ -112,7 +113,7 @@ func TestDecisionByClassifier(t *testing.T) {
 
 // TestDecisionRefusesOnePiece: the classifier is refused, sets are not.
 func TestDecisionRefusesOnePiece(t *testing.T) {
-	s := Settings{Temperature: true, Sets: &Sets{Score: LAC{}, Rate: 0.9}, Abstain: &Abstain{By: Classifier{}, At: F1{}}}
+	s := Settings{Sets: &Sets{Score: LAC{}, Rate: 0.9}, Abstain: &Abstain{By: Classifier{}, At: F1{}}}
 	for what, change := range map[string]func(*Classes){
 		"a single class":   func(c *Classes) { c.Calibrate.Labels = make([]int32, 300) },
 		"no foreign input": func(c *Classes) { c.Foreign = nil },
@@ -125,7 +126,7 @@ func TestDecisionRefusesOnePiece(t *testing.T) {
 		c := predicted(3, 300)
 		change(c)
 		d, err := s.Classes(context.Background(), c, 3, nil)
-		if err == nil || d.Sets == nil || d.Rule != nil || d.Network != nil || d.Temperature == 1 {
+		if err == nil || d.Sets == nil || d.Rule != nil || d.Network != nil {
 			t.Errorf("%s: %+v, %v", what, d, err)
 		}
 	}
@@ -148,7 +149,7 @@ func TestDecisionRefusesOnePiece(t *testing.T) {
 		c.Calibrate.Probs[4*9+k] = math.NaN()
 	}
 	c.Calibrate.Rows.Entropy[9] = math.NaN()
-	s = Settings{Temperature: true, Sets: &Sets{Score: LAC{}, Rate: 0.9}, Abstain: &Abstain{At: Coverage(0.9)}}
+	s = Settings{Sets: &Sets{Score: LAC{}, Rate: 0.9}, Abstain: &Abstain{At: Coverage(0.9)}}
 	if d := s.must(t, c); d.Sets.Examples != 399 || math.IsInf(d.Rule.Threshold, 0) {
 		t.Errorf("with a row that is NaN: %+v", d)
 	}

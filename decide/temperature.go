@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
-	"github.com/starling-smc/starling/uq"
 )
 
 // Spread is the standard deviation of ln T before any example is seen: a temperature is learnt against the law ln T ~ N(0, Spread²).
@@ -130,15 +129,4 @@ func Factor(n int, nll func(c float64) float64) (float64, error) {
 		best = middle
 	}
 	return rng.Exp(best), nil
-}
-
-// Stretch is a mixture c times as wide about its mean: that of m + c·(Y − m). The mean and the weights stay. (A log-normal law is
-// stretched on the scale of the logarithm.)
-func Stretch(n *uq.Normals, c float64) *uq.Normals {
-	mean, _, _ := n.Moments()
-	out := &uq.Normals{Weights: n.Weights, DF: n.DF, Mean: make([]float64, len(n.Mean)), SD: make([]float64, len(n.SD))}
-	for j := range n.Mean {
-		out.Mean[j], out.SD[j] = mean+float64(c*(n.Mean[j]-mean)), c*n.SD[j]
-	}
-	return out
 }

@@ -203,7 +203,7 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, 
 		}
 		return scores, losses, nil
 	}
-	predictions, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, alone, p)
+	predictions, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, alone, false, p)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -122,7 +122,7 @@ func (d *fitDone) otherwise(p *data.Problem, f map[string]float64) error {
 	if d.iterations() > 0 {
 		names, alone = append(names, "equal_"), append(alone, equalWeights(e.LogWeights))
 	}
-	evaluated, err := e.EvaluateClasses(d.ctx, p.Test, p.Groups, [][]float64{e.LogWeights}, alone, pool.New(d.options.Threads))
+	evaluated, err := e.EvaluateClasses(d.ctx, p.Test, p.Groups, [][]float64{e.LogWeights}, alone, false, pool.New(d.options.Threads))
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ type Predictive struct {
 	// MeanLogits is the energy of the mean logits, −ln Σ_c e^{z̄_c} with z̄ = Σ_j W_j z_j, [n]. It is at least Energy, since E is
 	// concave. Nil without one logit for each class.
 	MeanLogits []float64
+
+	Tops *Tops // of the particles' answers; nil unless the mixture was asked for them (Mixture.WatchTops)
 }
 
 // Len is the number of examples n.
@@ -58,7 +60,7 @@ func (p *Predictive) Rows(rows []int) *Predictive {
 		q.Aleatoric = append(q.Aleatoric, p.Aleatoric[i])
 		q.Epistemic = append(q.Epistemic, p.Epistemic[i])
 	}
-	q.Energy, q.MeanLogits = some(p.Energy, rows), some(p.MeanLogits, rows)
+	q.Energy, q.MeanLogits, q.Tops = some(p.Energy, rows), some(p.MeanLogits, rows), p.Tops.some(rows)
 	return q
 }
 
@@ -84,6 +86,7 @@ type Mixture struct {
 	aleatoric []float64 // Σ_j w_j H(p_j)
 	energy    []float64 // Σ_j w_j E_j; nil once a particle has none
 	logits    []float64 // Σ_j w_j z_j; likewise
+	tops      *tops     // nil unless asked for
 }
 
 // NewMixture returns an empty mixture for n examples.
@@ -93,6 +96,9 @@ func NewMixture(n, classes int) *Mixture {
 		energy: make([]float64, n), logits: make([]float64, n*classes),
 	}
 }
+
+// WatchTops asks for the moments of the particles' answers, before the first particle is added.
+func (m *Mixture) WatchTops() { m.tops = newTops(len(m.aleatoric), m.classes) }
 
 // Add adds one particle: its weight, on any scale common to all, and its prediction. A particle of weight 0 changes nothing.
 // Add panics on a weight that is negative, infinite or NaN, and on the wrong number of examples or classes.
@@ -127,6 +133,9 @@ func (m *Mixture) Add(weight float64, p *Member) {
 	if m.logits != nil {
 		add(m.logits, p.Logits)
 	}
+	if m.tops != nil {
+		m.tops.add(weight, weight/m.weight, p.Probs)
+	}
 }
 
 // Predictive returns the weighted mean so far. It panics if no particle has weight.
@@ -155,6 +164,9 @@ func (m *Mixture) Predictive() *Predictive {
 		for z := range slices.Chunk(mean(m.logits), c) {
 			p.MeanLogits = append(p.MeanLogits, Energy(z))
 		}
+	}
+	if m.tops != nil {
+		p.Tops = m.tops.moments(m.weight)
 	}
 	const ulp = 0x1p-52
 	rounding := 2 * ulp * float64(m.particles+c) * (1 + rng.Log(float64(c)))

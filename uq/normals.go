@@ -2,6 +2,7 @@ package uq
 
 import (
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -35,6 +36,20 @@ func (n *Normals) Moments() (mean, aleatoric, epistemic float64) {
 		mean, epistemic = n.Mean[0], 0
 	}
 	return mean, math.Sqrt(aleatoric), math.Sqrt(epistemic)
+}
+
+// Clone is a copy; the weights, which mixtures may share, are the same.
+func (n *Normals) Clone() Normals {
+	return Normals{Weights: n.Weights, Mean: slices.Clone(n.Mean), SD: slices.Clone(n.SD), DF: slices.Clone(n.DF)}
+}
+
+// Stretch makes the mixture c times as wide about its mean, in place: it becomes the law of m + c·(Y − m). The weights, which mixtures may
+// share, stay.
+func (n *Normals) Stretch(c float64) {
+	mean, _, _ := n.Moments()
+	for j := range n.Mean {
+		n.Mean[j], n.SD[j] = mean+float64(c*(n.Mean[j]-mean)), c*n.SD[j]
+	}
 }
 
 // CDF is the probability of a target at most y.
