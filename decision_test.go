@@ -3,9 +3,11 @@ package starling
 import (
 	"bytes"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/uq"
@@ -15,14 +17,14 @@ import (
 // lists; a run without such examples keeps none.
 func TestDecisionOfValidation(t *testing.T) {
 	result, dir := kept(t, trees(t))
-	want, _, err := eval.Decide(t.Context(), result.Posterior, result.Data.Validate, nil)
+	want, _, err := eval.Decide(t.Context(), &result.Ensembles, result.Data.Lessons(), nil, nil, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Decision == nil || *result.Decision != *want {
+	if result.Decision == nil || !reflect.DeepEqual(result.Decision, want) {
 		t.Fatalf("decision %+v, that of the validation examples is %+v", result.Decision, want)
 	}
-	if other, _, err := eval.Decide(t.Context(), result.Posterior, result.Data.Test, nil); err != nil || other.Threshold == want.Threshold {
+	if other, _, err := eval.Decide(t.Context(), &result.Ensembles, (&data.Problem{Validate: result.Data.Test}).Lessons(), nil, nil, 0, nil); err != nil || other.Threshold == want.Threshold {
 		t.Fatalf("test and validation examples have the same threshold %v: the test says nothing (%v)", want.Threshold, err)
 	}
 	var text bytes.Buffer
@@ -39,7 +41,7 @@ func TestDecisionOfValidation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Decision == nil || *run.Decision != *want || run.Predictor(Options{}).Decision != run.Decision {
+	if run.Decision == nil || !reflect.DeepEqual(run.Decision, want) || run.Predictor(Options{}).Decision != run.Decision {
 		t.Errorf("read back: %+v", run.Decision)
 	}
 }
@@ -52,7 +54,7 @@ func TestDecisionOfMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := eval.DecideByLast(t.Context(), result.Posterior, 3, result.Data.Validate, nil)
+	want, _, err := eval.ForLast(t.Context(), result.Posterior, 3, result.Data.Lessons(), nil)
 	if err != nil || want.Threshold == result.Decision.Threshold {
 		t.Fatalf("3 members have the threshold %v, as all of them: the test says nothing (%v)", want, err)
 	}

@@ -152,8 +152,8 @@ func (f *fit) assess(ctx context.Context) (found []Finding, err error) {
 	f.job.Tell(method.Status{Phase: "evaluation"})
 	err = f.job.Run.Aside(func() (err error) {
 		if !f.job.Run.Done() { // a run that is done keeps its decision, or an older version made it without one
-			if f.Decision, found, err = eval.Decide(ctx, f.Posterior, f.Data.Validate, f.job.Pool); err != nil {
-				return fmt.Errorf("evaluation of the validation examples: %w", err)
+			if f.Decision, found, err = eval.Decide(ctx, &f.Ensembles, f.Data.Lessons(), f.Spec.Decide, f.Data.Schema, f.Spec.Seed, f.job.Pool); err != nil {
+				return fmt.Errorf("evaluation of the validation and calibration examples: %w", err)
 			}
 		}
 		if f.Assessment, err = f.Spec.Evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool); err != nil {

@@ -138,6 +138,9 @@ func OpenRun(dir string) (*Run, error) {
 	if err := r.readPosterior(); err != nil {
 		return nil, err
 	}
+	if err := r.Decision.Fits(r.Posterior); err != nil {
+		return nil, damaged(decisionFile, err)
+	}
 	return r, nil
 }
 
@@ -278,7 +281,7 @@ func (r *Run) decideAgain(ctx context.Context, on On, p *data.Problem, o Options
 			return nil, nil, readFault(fmt.Errorf("the threshold of %d members comes from the run's validation examples: %w", on.Members, err))
 		}
 	}
-	d, found, err := eval.DecideByLast(ctx, r.Posterior, on.Members, p.Validate, pool.New(o.Threads))
+	d, found, err := eval.ForLast(ctx, r.Posterior, on.Members, p.Lessons(), pool.New(o.Threads))
 	if err != nil {
 		return nil, nil, fmt.Errorf("evaluation of the validation examples: %w", err)
 	}

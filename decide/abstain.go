@@ -10,14 +10,14 @@ import (
 
 // Abstain are the settings of a rule by which rows abstain: a row does where its score is on the doubtful side of a threshold, or is NaN.
 type Abstain struct {
-	By        By      `yaml:"by,omitempty"`                // the score: entropy, epistemic, confidence, energy or classifier for classes; sd or epistemic for numbers; default entropy, of numbers sd
-	At        At      `yaml:"at"`                          // where the threshold is: a number, f1, {pass: 0.95}, {coverage: 0.9} or {risk: 0.02}
+	By        Signal  `yaml:"by,omitempty"`                // the score: entropy, epistemic, confidence, energy or classifier for classes; sd or epistemic for numbers; default entropy, of numbers sd
+	At        Cutoff  `yaml:"at"`                          // where the threshold is: a number, f1, {pass: 0.95}, {coverage: 0.9} or {risk: 0.02}
 	Tolerance float64 `yaml:"tolerance,omitempty,nonzero"` // numbers, {risk: r} and f1: the distance from the mean, in the target's unit, above which an answer is an error; above 0
 }
 
 // Check implements config.Checker.
 func (a Abstain) Check(f *config.Faults) {
-	f.If(a.At == nil, "at", "want %s", Ats.Forms())
+	f.If(a.At == nil, "at", "want %s", Cutoffs.Forms())
 	f.If(!(a.Tolerance >= 0) || math.IsInf(a.Tolerance, 0), "tolerance", "want a number above 0, have %.12g", a.Tolerance)
 }
 
@@ -29,27 +29,32 @@ func (a Abstain) Complete(numbers bool) (Abstain, error) {
 	case a.By == nil:
 		a.By = Entropy{}
 	case numbers && !a.By.Numbers():
-		return a, fmt.Errorf("abstain: by %s is for classes: want sd or epistemic", Bys.Name(a.By))
+		return a, fmt.Errorf("by %s is for classes: want sd or epistemic", Signals.Name(a.By))
 	case !numbers && !a.By.Classes():
-		return a, fmt.Errorf("abstain: by %s is for numbers: want entropy, epistemic, confidence, energy or classifier", Bys.Name(a.By))
+		return a, fmt.Errorf("by %s is for numbers: want entropy, epistemic, confidence, energy or classifier", Signals.Name(a.By))
 	}
 	if a.At == nil {
-		return a, fmt.Errorf("abstain: at is missing: want %s", Ats.Forms())
+		return a, fmt.Errorf("at is missing: want %s", Cutoffs.Forms())
 	}
 	if judges := a.At.judges(); numbers && judges && a.Tolerance == 0 {
-		return a, fmt.Errorf("abstain: at %s of numbers needs a tolerance: the distance from the mean above which an answer is an error", Ats.Name(a.At))
+		return a, fmt.Errorf("at %s of numbers needs a tolerance: the distance from the mean above which an answer is an error", Cutoffs.Name(a.At))
 	} else if a.Tolerance != 0 && !(numbers && judges) {
-		return a, fmt.Errorf("abstain: tolerance is for numbers, with at: f1 or {risk: 0.02}")
+		return a, fmt.Errorf("tolerance is for numbers, with at: f1 or {risk: 0.02}")
 	}
 	return a, nil
 }
 
 // Rule is a learnt rule to abstain.
 type Rule struct {
-	By        By
+	By        Signal
 	Threshold float64 // of the doubt: a row abstains where its doubt is above; −∞: every row does
 	Kept      bool    // false: no threshold keeps the risk that was asked for, so that every row abstains
 	Examples  int     // labelled ones that it was learnt from
+}
+
+// NewRule is a learnt rule with a threshold in the score's own unit, as Score returned it.
+func NewRule(by Signal, score float64, kept bool, examples int) *Rule {
+	return &Rule{By: by, Threshold: by.sign() * score, Kept: kept, Examples: examples}
 }
 
 // Score is the threshold in the score's own unit.
@@ -70,16 +75,19 @@ func (a Abstain) Choose(x Examples) (*Rule, error) {
 	return &Rule{By: a.By, Threshold: t, Kept: kept, Examples: len(x.Doubts)}, nil
 }
 
-// At says where the threshold of a score is.
-type At interface {
+// Cutoff says where the threshold of a score is.
+type Cutoff interface {
 	// judges reports a rule that asks which answers are wrong.
 	judges() bool
+	// needs is the least number of labelled examples, and for what; foreign reports a rule that needs foreign inputs.
+	needs() (least int, what string)
+	foreign() bool
 	// choose returns the threshold of the doubt; kept is false where no threshold does what was asked.
-	choose(by By, x *Examples) (threshold float64, kept bool, err error)
+	choose(by Signal, x *Examples) (threshold float64, kept bool, err error)
 }
 
-// Ats lists the ways to choose a threshold, by their names in a config.
-var Ats = config.Table[At]{
+// Cutoffs lists the ways to choose a threshold, by their names in a config.
+var Cutoffs = config.Table[Cutoff]{
 	{Name: "threshold", Part: Threshold(0)},
 	{Name: "f1", Part: F1{}},
 	{Name: "pass", Part: Pass(0)},
@@ -93,9 +101,16 @@ type Threshold float64
 // Alone implements config.Alone.
 func (Threshold) Alone() {}
 
-func (Threshold) judges() bool { return false }
+// Check implements config.Checker.
+func (t Threshold) Check(f *config.Faults) {
+	f.If(math.IsNaN(float64(t)) || math.IsInf(float64(t), 0), "", "want a number, have %v", float64(t))
+}
 
-func (t Threshold) choose(by By, _ *Examples) (float64, bool, error) {
+func (Threshold) judges() bool         { return false }
+func (Threshold) needs() (int, string) { return 0, "" }
+func (Threshold) foreign() bool        { return false }
+
+func (t Threshold) choose(by Signal, _ *Examples) (float64, bool, error) {
 	return by.sign() * float64(t), true, nil
 }
 
@@ -103,9 +118,11 @@ func (t Threshold) choose(by By, _ *Examples) (float64, bool, error) {
 // for scores between 0 and 1, else from the least to the largest doubt.
 type F1 struct{}
 
-func (F1) judges() bool { return true }
+func (F1) judges() bool         { return true }
+func (F1) needs() (int, string) { return 1, "a threshold at f1" }
+func (F1) foreign() bool        { return true }
 
-func (F1) choose(by By, x *Examples) (float64, bool, error) {
+func (F1) choose(by Signal, x *Examples) (float64, bool, error) {
 	if len(x.Foreign) == 0 {
 		return 0, false, fmt.Errorf("at f1 needs foreign inputs to calibrate with, there is none: give inputs that are unlike the examples")
 	}
@@ -162,9 +179,11 @@ func (p Pass) Check(f *config.Faults) { checkShare(f, float64(p)) }
 // Examples implements config.Exampler.
 func (Pass) Examples() []string { return []string{"0.95"} }
 
-func (Pass) judges() bool { return false }
+func (Pass) judges() bool         { return false }
+func (Pass) needs() (int, string) { return 1, "a share" }
+func (Pass) foreign() bool        { return false }
 
-func (p Pass) choose(_ By, x *Examples) (float64, bool, error) {
+func (p Pass) choose(_ Signal, x *Examples) (float64, bool, error) {
 	return answering(x.Doubts, float64(p))
 }
 
@@ -177,9 +196,11 @@ func (c Coverage) Check(f *config.Faults) { checkShare(f, float64(c)) }
 // Examples implements config.Exampler.
 func (Coverage) Examples() []string { return []string{"0.9"} }
 
-func (Coverage) judges() bool { return false }
+func (Coverage) judges() bool         { return false }
+func (Coverage) needs() (int, string) { return 1, "a share" }
+func (Coverage) foreign() bool        { return false }
 
-func (c Coverage) choose(_ By, x *Examples) (float64, bool, error) {
+func (c Coverage) choose(_ Signal, x *Examples) (float64, bool, error) {
 	return answering(x.Doubts, float64(c))
 }
 
@@ -214,8 +235,12 @@ func (r Risk) Check(f *config.Faults) { checkShare(f, float64(r)) }
 func (Risk) Examples() []string { return []string{"0.02"} }
 
 func (Risk) judges() bool { return true }
+func (r Risk) needs() (int, string) {
+	return faultless(float64(r)), fmt.Sprintf("a risk of %v", float64(r))
+}
+func (Risk) foreign() bool { return false }
 
-func (r Risk) choose(_ By, x *Examples) (float64, bool, error) {
+func (r Risk) choose(_ Signal, x *Examples) (float64, bool, error) {
 	if err := checkRate(float64(r)); err != nil {
 		return 0, false, err
 	}

@@ -124,13 +124,13 @@ func TestRiskThatNothingKeeps(t *testing.T) {
 
 func TestNaNAbstains(t *testing.T) {
 	nan := math.NaN()
-	for _, row := range Bys {
+	for _, row := range Signals {
 		all := []float64{nan, 0.3, 0.6}
 		d, err := Doubts(row.Part, &Rows{Wrong: all, Epistemic: all, Entropy: all, Confidence: all, Energy: all, SD: all})
 		if err != nil || !math.IsInf(d[0], 1) {
 			t.Fatalf("%s: doubts %v, %v", row.Name, d, err)
 		}
-		for _, at := range []At{Threshold(0.5), Coverage(0.5), Pass(0.99)} {
+		for _, at := range []Cutoff{Threshold(0.5), Coverage(0.5), Pass(0.99)} {
 			rule := Abstain{By: row.Part, At: at}.must(t, Examples{Doubts: d, Wrong: make([]bool, 3)})
 			if !rule.Abstains(d[0]) || !rule.Abstains(nan) {
 				t.Errorf("%s at %v answers a row that is NaN", row.Name, at)
@@ -159,19 +159,19 @@ func TestNaNAbstains(t *testing.T) {
 func TestShares(t *testing.T) {
 	x := Examples{Doubts: []float64{5, 1, 4, 2, 3}, Wrong: make([]bool, 5)}
 	for _, c := range []struct {
-		at   At
+		at   Cutoff
 		want float64
 	}{{Coverage(0.6), 3}, {Coverage(0.61), 4}, {Pass(0.95), 5}, {Pass(0.01), 1}} {
 		if rule := (Abstain{By: Energy{}, At: c.at}).must(t, x); rule.Threshold != c.want {
 			t.Errorf("at %v: %v, want %v", c.at, rule.Threshold, c.want)
 		}
 	}
-	for _, at := range []At{Coverage(0), Coverage(1), Pass(-1), Risk(0), Risk(1), Risk(math.NaN())} {
+	for _, at := range []Cutoff{Coverage(0), Coverage(1), Pass(-1), Risk(0), Risk(1), Risk(math.NaN())} {
 		if rule, err := (Abstain{By: Energy{}, At: at}).Choose(x); err == nil {
 			t.Errorf("%T %v gives %v", at, at, rule)
 		}
 	}
-	for _, at := range []At{Coverage(0.5), Risk(0.5)} {
+	for _, at := range []Cutoff{Coverage(0.5), Risk(0.5)} {
 		var need *NeedError
 		if _, err := (Abstain{By: Energy{}, At: at}).Choose(Examples{}); !errors.As(err, &need) {
 			t.Errorf("without examples: %v", err)

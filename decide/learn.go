@@ -63,7 +63,17 @@ func (s Settings) Classes(ctx context.Context, c *Classes, seed uint64, p *nn.Po
 	if s.Abstain != nil {
 		faults[1] = s.Abstain.classes(ctx, c, d, seed, p)
 	}
-	return d, errors.Join(faults[:]...)
+	return d, refusals(faults)
+}
+
+// refusals joins why sets and the rule to abstain were refused.
+func refusals(faults [2]error) error {
+	for k, piece := range []string{"sets", "abstain"} {
+		if err := faults[k]; err != nil {
+			faults[k] = fmt.Errorf("%s: %w", piece, err)
+		}
+	}
+	return errors.Join(faults[:]...)
 }
 
 // Numbers learns intervals and a rule to abstain. Errors are as those of Classes.
@@ -76,7 +86,7 @@ func (s Settings) Numbers(n *Numbers) (*Decision, error) {
 	if s.Abstain != nil {
 		faults[1] = s.Abstain.numbers(n, d)
 	}
-	return d, errors.Join(faults[:]...)
+	return d, refusals(faults)
 }
 
 // numbers learns the rule to abstain.

@@ -18,8 +18,8 @@ type Rows struct {
 	SD         []float64 // standard deviation of a number
 }
 
-// By is a score to abstain by.
-type By interface {
+// Signal is a score to abstain by.
+type Signal interface {
 	// String is the score's title in sentences.
 	String() string
 
@@ -35,8 +35,8 @@ type By interface {
 	bounded() bool
 }
 
-// Bys lists the scores to abstain by, with their names in a config.
-var Bys = config.Table[By]{
+// Signals lists the scores to abstain by, with their names in a config.
+var Signals = config.Table[Signal]{
 	{Name: "entropy", Part: Entropy{}},
 	{Name: "epistemic", Part: Epistemic{}},
 	{Name: "confidence", Part: Confidence{}},
@@ -110,7 +110,7 @@ func (SD) bounded() bool            { return false }
 
 // Doubts are the values of a score, with a sign that makes large values mean doubt; +∞ where the score is NaN. Errors: the prediction does not have
 // the score.
-func Doubts(by By, r *Rows) ([]float64, error) {
+func Doubts(by Signal, r *Rows) ([]float64, error) {
 	column := by.column(r)
 	if column == nil {
 		return nil, fmt.Errorf("this prediction has no %s", by)
@@ -122,4 +122,10 @@ func Doubts(by By, r *Rows) ([]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// Append adds other rows of the same ensemble after those of r.
+func (r *Rows) Append(other *Rows) {
+	r.Wrong, r.Epistemic, r.Entropy = append(r.Wrong, other.Wrong...), append(r.Epistemic, other.Epistemic...), append(r.Entropy, other.Entropy...)
+	r.Confidence, r.Energy, r.SD = append(r.Confidence, other.Confidence...), append(r.Energy, other.Energy...), append(r.SD, other.SD...)
 }

@@ -15,4 +15,4 @@ func (s Settings) Check(f *config.Faults) {
 }
 
 // Families are the tables of the parts in Settings.
-func Families() []config.Family { return []config.Family{Scores, Bys, Ats} }
+func Families() []config.Family { return []config.Family{Scores, Signals, Cutoffs} }

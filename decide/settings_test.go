@@ -66,7 +66,7 @@ func TestComplete(t *testing.T) {
 	for _, c := range []struct {
 		a       Abstain
 		numbers bool
-		want    By // nil: refused
+		want    Signal // nil: refused
 	}{
 		{Abstain{At: Risk(0.02)}, false, Entropy{}},
 		{Abstain{At: Coverage(0.9)}, true, SD{}},

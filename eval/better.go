@@ -8,10 +8,6 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// ExampleLosses are the negative log predictive probabilities of the examples evaluated on or, for a regression, the negative
-// log-densities of their targets in the target's units. DeepEnsemble and MAP are nil without restarts.
-type ExampleLosses struct{ Posterior, DeepEnsemble, MAP []float64 }
-
 // better compares the posterior with the better one of the deep ensemble and the best restart, example by example; nil if it is as good
 // as both, by NLLs as they are shown, or if chance explains the difference. Means judge over all examples and without those of the largest
 // differences: a single example can make a mean say nothing, but not both.

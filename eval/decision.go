@@ -1,70 +1,89 @@
 package eval
 
 import (
-	"context"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/starling-smc/starling/bnn"
-	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/decide"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/uq"
 )
 
-// Decision is a run's rule that declares an input out of distribution (OOD): its energy is above a threshold, which accepts a
-// share of the validation examples. Its JSON is decision.json.
+// Decision is what a run decides by: decision.json.
 type Decision struct {
-	Pass       float64   `json:"pass"`                  // share of the validation examples that are accepted
-	By         string    `json:"by"`                    // the score that the thresholds are of: energy
-	Threshold  uq.Number `json:"threshold"`             // of the weighted mean of the members' energies
-	MeanLogits uq.Number `json:"threshold_mean_logits"` // of the energy of their mean logits
-	N          int       `json:"n"`                     // validation examples
+	*Foreign // which inputs are out of distribution, by their energy; nil: it does not say
+	*Learnt  // what the settings decide.Settings asked for; nil: there were none
 }
 
-const byEnergy = "energy"
+// Learnt is what was learnt for the decisions that the settings ask for.
+type Learnt struct {
+	Settings json.RawMessage   `json:"decide"` // as in a config
+	Seed     uint64            `json:"seed"`
+	Weights  string            `json:"weights"` // checksum of the posterior whose predictions it is for (bnn.Ensemble.Sum)
+	From     map[string]string `json:"from"`    // checksums of the examples that it was learnt from, by part
 
-// Decide takes the thresholds from an ensemble's energies for validation examples, and from nothing else. There is no decision,
-// nil, without such examples, for a likelihood that has not one logit for each class, and where a threshold would not be finite. The
-// last is a finding, and so is a threshold that comes from few examples.
-func Decide(ctx context.Context, posterior *bnn.Ensemble, validate *data.Set, p *pool.Pool) (*Decision, []finding.Finding, error) {
-	if net := posterior.Net; validate == nil || validate.Len() == 0 || net.Classes() == 0 || net.Classes() != net.Outputs() {
-		return nil, nil, nil
-	}
-	v, err := posterior.Predict(ctx, validate, p)
-	if err != nil {
-		return nil, nil, err
-	}
-	d := &Decision{
-		Pass: uq.Pass, By: byEnergy, N: v.Len(),
-		Threshold: uq.Number(uq.Threshold(v.Energy, uq.Pass)), MeanLogits: uq.Number(uq.Threshold(v.MeanLogits, uq.Pass)),
-	}
-	if d.check() != nil {
-		return nil, []finding.Finding{finding.Of(finding.NoThreshold{Count: undefined(v), Examples: v.Len()})}, nil
-	}
-	if meant, most := 1-uq.Pass, uq.Refused(v.Len(), uq.Pass); most > 3*meant {
-		return d, []finding.Finding{finding.Of(finding.FewForThreshold{Examples: v.Len(), Meant: meant, AtMost: most})}, nil
-	}
-	return d, nil, nil
+	Temperature *PerEnsemble `json:"temperature,omitempty"` // classes: the T of p ∝ p̄^(1/T)
+	Factor      *PerEnsemble `json:"factor,omitempty"`      // numbers: how many times as wide about its mean a predicted law is made
+	Sets        *SetRule     `json:"sets,omitempty"`        // of classes
+	Intervals   *Intervals   `json:"intervals,omitempty"`   // of numbers
+	Classifier  *Classifier  `json:"classifier,omitempty"`  // of wrong answers
+	Abstain     *Rule        `json:"abstain,omitempty"`
+
+	by decide.Settings // as Settings has them
 }
 
-// undefined counts the examples one of whose energies is not finite.
-func undefined(v *uq.Predictive) (n int) {
-	for i, e := range v.Energy {
-		if !finite(e) || !finite(v.MeanLogits[i]) {
-			n++
-		}
-	}
-	return n
+// PerEnsemble is a number for each ensemble of a run, learnt from its own predictions. MAP and DeepEnsemble are nil without restarts.
+type PerEnsemble struct {
+	Posterior    float64  `json:"posterior"`
+	MAP          *float64 `json:"map,omitempty"`
+	DeepEnsemble *float64 `json:"deep_ensemble,omitempty"`
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// SetRule makes sets of classes: a class is in the set where its score is at most the threshold.
+type SetRule struct {
+	Examples   int         `json:"examples"`        // that it was learnt from
+	Thresholds []uq.Number `json:"thresholds"`      // one for all classes, or one a class
+	Others     []SetsAt    `json:"rates,omitempty"` // of other rates, by which a report compares coverage and promise
+}
 
-// DecideByLast is Decide of the m members of an ensemble that were kept last.
-func DecideByLast(ctx context.Context, posterior *bnn.Ensemble, m int, validate *data.Set, p *pool.Pool) (*Decision, []finding.Finding, error) {
-	return Decide(ctx, last(posterior, m), validate, p)
+// SetsAt are the thresholds of a rate.
+type SetsAt struct {
+	Rate       float64     `json:"rate"`
+	Thresholds []uq.Number `json:"thresholds"`
+}
+
+// Intervals widens the intervals between the quantiles of predicted laws, in the target's unit.
+type Intervals struct {
+	Examples int           `json:"examples"`
+	Widen    float64       `json:"widen"`
+	Others   []IntervalsAt `json:"rates,omitempty"`
+}
+
+// IntervalsAt is the widening of a rate.
+type IntervalsAt struct {
+	Rate  float64 `json:"rate"`
+	Widen float64 `json:"widen"`
+}
+
+// Classifier is decide.Network as JSON.
+type Classifier struct {
+	Mean   []float64 `json:"mean"`
+	SD     []float64 `json:"sd"`
+	Theta  []float64 `json:"theta"`
+	Epochs int       `json:"epochs"`
+	NLL    uq.Number `json:"nll"`
+}
+
+// Rule is the threshold of the score to abstain by, in the score's own unit. Kept is false if no threshold keeps the risk that was
+// asked for: every row abstains then.
+type Rule struct {
+	Threshold uq.Number `json:"threshold"`
+	Kept      bool      `json:"kept"`
+	Examples  int       `json:"examples"`
 }
 
 // ReadDecision reads decision.json.
@@ -73,41 +92,54 @@ func ReadDecision(text []byte) (*Decision, error) {
 	if err := jsontext.Read(text, d); err != nil {
 		return nil, err
 	}
-	return d, d.check()
+	if d.Foreign == nil && d.Learnt == nil {
+		return nil, errors.New("decides nothing")
+	}
+	if d.Foreign != nil {
+		if err := d.Foreign.check(); err != nil {
+			return nil, err
+		}
+	}
+	if d.Learnt != nil {
+		if err := d.Learnt.read(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
 }
 
-func (d *Decision) check() error {
-	switch {
-	case d.By != byEnergy:
-		return fmt.Errorf("decides by %q, want %q", d.By, byEnergy)
-	case !(d.Pass > 0 && d.Pass <= 1):
-		return fmt.Errorf("accepts a share of %v of the validation examples, want a number above 0 and at most 1", d.Pass)
+// read takes the settings, and checks that what they ask for is well formed.
+func (l *Learnt) read() (err error) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, l.Settings); err != nil {
+		return fmt.Errorf("decide: %w", err)
 	}
-	for _, tau := range []uq.Number{d.Threshold, d.MeanLogits} {
-		if !finite(float64(tau)) {
-			return errors.New("has a threshold that is not finite")
+	l.Settings = compact.Bytes()
+	if l.by, _, err = config.Parse[decide.Settings]("", l.Settings, nil, decide.Families()...); err != nil {
+		return fmt.Errorf("decide: %w", err)
+	}
+	switch {
+	case l.Sets != nil && (l.by.Sets == nil || len(l.Sets.Thresholds) == 0), l.Intervals != nil && l.by.Sets == nil:
+		return errors.New("has sets that its settings do not ask for")
+	case l.Abstain != nil && l.by.Abstain == nil, l.Classifier != nil && l.by.Abstain == nil:
+		return errors.New("has a rule to abstain that its settings do not ask for")
+	}
+	for _, t := range []*PerEnsemble{l.Temperature, l.Factor} {
+		if t != nil && !(t.Posterior > 0) {
+			return fmt.Errorf("has a temperature or a factor of %v: want a number above 0", t.Posterior)
 		}
 	}
 	return nil
 }
 
-// detect scores the decision for predictions of test examples and OOD groups, and adds the scores to those of the groups. Groups of
-// the test examples, which come before them in scores, have no decision to score.
-func (d *Decision) detect(test *uq.Predictive, groups []*uq.Predictive, scores uq.Groups) {
-	if d == nil {
-		return
+// Fits returns an error if the decision was learnt for another posterior.
+func (d *Decision) Fits(posterior *bnn.Ensemble) error {
+	if d == nil || d.Learnt == nil {
+		return nil
 	}
-	scores = scores[len(scores)-len(groups):]
-	for i, g := range groups {
-		scores[i].ByEnergy = uq.Detect(test.Energy, g.Energy, float64(d.Threshold))
-		scores[i].ByMeanLogits = uq.Detect(test.MeanLogits, g.MeanLogits, float64(d.MeanLogits))
+	sum, err := posterior.Sum()
+	if err == nil && sum != d.Weights {
+		err = errors.New("was learnt for another posterior than the run's: learn it again with starling calibrate")
 	}
-}
-
-// energy is the score of one example, and whether it is declared OOD.
-func (d *Decision) energy(v *uq.Predictive, i int, meanLogits bool) (energy float64, ood bool) {
-	if meanLogits {
-		return v.MeanLogits[i], uq.IsOOD(v.MeanLogits[i], float64(d.MeanLogits))
-	}
-	return v.Energy[i], uq.IsOOD(v.Energy[i], float64(d.Threshold))
+	return err
 }

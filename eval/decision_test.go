@@ -3,6 +3,7 @@ package eval
 import (
 	"bytes"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestDecide(t *testing.T) {
 	if err := jsontext.Write(&text, d); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := ReadDecision(text.Bytes()); err != nil || *again != *d {
+	if again, err := ReadDecision(text.Bytes()); err != nil || !reflect.DeepEqual(again, d) {
 		t.Errorf("read back as %+v, %v", again, err)
 	}
 
@@ -137,7 +138,7 @@ func TestReadDecision(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if d := (&Decision{Pass: 0.95, By: "energy", Threshold: uq.Number(math.Inf(-1))}); d.check() == nil {
+	if d := (&Foreign{Pass: 0.95, By: "energy", Threshold: uq.Number(math.Inf(-1))}); d.check() == nil {
 		t.Error("an infinite threshold")
 	}
 }
@@ -149,20 +150,21 @@ func TestDecideUndefined(t *testing.T) {
 	e := ensemble(t, network(t, 3, nn.Categorical{}), 2, 6, bnn.Equal{})
 	broken := *e
 	broken.Theta = slices.Repeat([]float32{math.MaxFloat32}, len(e.Theta))
-	d, found, err := Decide(t.Context(), &broken, p.Validate, nil)
+	lessons := (&data.Problem{Validate: p.Validate}).Lessons()
+	d, found, err := Decide(t.Context(), &Ensembles{Posterior: &broken}, lessons, nil, nil, 0, nil)
 	if err != nil || d != nil || len(found) != 1 || found[0].Kind != "no-threshold" {
 		t.Fatalf("%+v, %v, %v", d, found, err)
 	}
 	if n := found[0].Numbers["examples"]; int(n) != p.Validate.Len() || found[0].Numbers["count"] != n {
 		t.Errorf("%v of %v examples", found[0].Numbers["count"], n)
 	}
-	if _, found, err := Decide(t.Context(), e, p.Validate, nil); err != nil || found != nil {
+	if _, found, err := Decide(t.Context(), &Ensembles{Posterior: e}, lessons, nil, nil, 0, nil); err != nil || found != nil {
 		t.Errorf("a decision that can be made: %v, %v", found, err)
 	}
 }
 
-// TestDecideByLast: the threshold of m members is that of an ensemble of these alone.
-func TestDecideByLast(t *testing.T) {
+// TestForLast: the threshold of m members is that of an ensemble of these alone.
+func TestForLast(t *testing.T) {
 	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
 	e := ensemble(t, network(t, 3, nn.Categorical{}), 1, 6, bnn.Equal{})
 	d := e.Net.Dim()
@@ -172,7 +174,7 @@ func TestDecideByLast(t *testing.T) {
 		two.LogWeights[j] -= total
 	}
 	want := decided(t, two, p.Validate)
-	got, _, err := DecideByLast(t.Context(), e, 2, p.Validate, nil)
+	got, _, err := ForLast(t.Context(), e, 2, (&data.Problem{Validate: p.Validate}).Lessons(), nil)
 	if err != nil || math.Abs(float64(got.Threshold-want.Threshold)) > 1e-12 || math.Abs(float64(got.MeanLogits-want.MeanLogits)) > 1e-12 {
 		t.Errorf("%+v, want %+v (%v)", got, want, err)
 	}
@@ -195,7 +197,7 @@ func FuzzReadDecision(f *testing.F) {
 		if err := jsontext.Write(&b, d); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := ReadDecision(b.Bytes()); err != nil || *again != *d || !finite(float64(d.Threshold)) {
+		if again, err := ReadDecision(b.Bytes()); err != nil || !reflect.DeepEqual(again, d) || !finite(float64(d.Threshold)) {
 			t.Errorf("%s became %+v, %v", text, again, err)
 		}
 	})

@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/starling-smc/starling/bnn"
@@ -13,63 +12,6 @@ import (
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/uq"
 )
-
-// Ensembles are the result of a run. Evaluation needs them and the data, and nothing else.
-type Ensembles struct {
-	Posterior *bnn.Ensemble // with islands weighted by the run's method
-	Restarts  *bnn.Ensemble // the MAP restarts, equally weighted: a deep ensemble; nil if there were none
-	Chosen    int           // the restart that is the MAP estimate
-	NLL       []float64     // of each restart on the validation examples, for targets in their own units; NaN without them
-	Precision *Precision    // of the islands' log evidences, as each estimates its own; nil: not known
-	Chains    *Record       // of the chains that the posterior was drawn by; nil for any other method
-	Cost      *Cost         // of making them; nil: not known
-	Last      int           // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
-	Fewer     bool          // score fewer of the members, too, however few there are: Metrics.Members
-	Decision  *Decision     // when the posterior declares an input OOD; nil: never
-}
-
-// Assessment is the evaluation of a run's ensembles, with the posterior's predictions: everything that a report shows.
-type Assessment struct {
-	Metrics    *Metrics
-	Problem    *data.Problem    // the data evaluated on
-	Test       *uq.Predictive   // the posterior's prediction for the examples of Set; nil for regression
-	Groups     []*uq.Predictive // likewise for Problem.Groups, in their order
-	Regression *Regression      // nil for classes
-	Losses     ExampleLosses    // of the examples of Set, by the posterior and by the point estimates
-}
-
-// Set is the set of examples that Test and Regression predict: the problem's test part, or its training part if nothing was
-// held out.
-func (a *Assessment) Set() *data.Set {
-	_, set := testPart(a.Problem)
-	return set
-}
-
-// Regression is the posterior's prediction for the targets of n examples, each array [n, Outputs] in the target's units.
-type Regression struct {
-	Outputs       int
-	Targets       []float64 // the truth
-	Mean          []float64
-	Aleatoric     []float64 // standard deviation of the noise in the particles' likelihoods
-	Epistemic     []float64 // standard deviation of the particles' means
-	Q05, Q50, Q95 []float64 // quantiles of the mixture
-	PIT           []float64 // the mixture's CDF at the target: uniform on [0, 1] if it is calibrated
-}
-
-func newRegression(v *bnn.EvaluatedRegression, truth []float64) *Regression {
-	return &Regression{
-		Outputs: v.Outputs, Targets: truth, Mean: v.Mean, Aleatoric: v.Aleatoric, Epistemic: v.Epistemic,
-		Q05: every(v.Quantiles, 0, 3), Q50: every(v.Quantiles, 1, 3), Q95: every(v.Quantiles, 2, 3), PIT: v.PIT,
-	}
-}
-
-// testPart is the part of a problem that ensembles are scored on, with its name.
-func testPart(p *data.Problem) (string, *data.Set) {
-	if p.Test == nil {
-		return "train", p.Train
-	}
-	return "test", p.Test
-}
 
 // Evaluate scores ensembles on the problem's test part, or on its training part if nothing is held out. combined is the
 // weighting of the posterior's islands. evidences says that the islands' evidences estimate the model's; then the posterior
@@ -90,6 +32,9 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		}
 		part := *e
 		part.Posterior, part.Chains = last(e.Posterior, e.Last), nil // an evidence, and the chains' agreement, are of all members
+		if e.Decision != nil {                                       // and so is what was learnt
+			part.Decision = &Decision{Foreign: e.Decision.Foreign}
+		}
 		e, evidences = &part, false
 	}
 	_, ess, err := weights.Normalise(slices.Clone(e.Posterior.LogWeights), "particle")
@@ -106,7 +51,11 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		}
 	}
 	counts := memberCounts(e.Posterior, e.Fewer)
-	scores, losses, err := score(ctx, e.Posterior, weightings, lasts(e.Posterior, counts), problem, p, a)
+	learnt := new(Learnt) // without a decision nothing was learnt
+	if e.Decision != nil && e.Decision.Learnt != nil {
+		learnt = e.Decision.Learnt
+	}
+	scores, losses, err := score(ctx, e.Posterior, weightings, lasts(e.Posterior, counts), learnt.tempers((*PerEnsemble).posterior), learnt.Classifier != nil, problem, p, a)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +65,12 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		return nil, err
 	}
 	m.Members = membersTable(counts, scores[len(weightings):], e.Posterior.Alive(), scores[0])
-	e.Decision.detect(a.Test, a.Groups, m.Groups)
+	if e.Decision != nil && e.Decision.Foreign != nil {
+		e.Decision.detect(a.Test, a.Groups, m.Groups)
+	}
+	if err := a.judge(ctx, learnt, e.Posterior, p); err != nil {
+		return nil, err
+	}
 	if evidences {
 		for i, row := range bnn.Combinations {
 			m.Combined = append(m.Combined, CombinedBy{row.Name, scores[ways[i]]})
@@ -132,13 +86,8 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		m.Chains.Change.limit(a.Losses.Posterior)
 	}
 	if e.Restarts != nil {
-		chosen := make([]float64, e.Restarts.Size())
-		for i := range chosen {
-			if i != e.Chosen {
-				chosen[i] = math.Inf(-1)
-			}
-		}
-		scores, losses, err := score(ctx, e.Restarts, [][]float64{e.Restarts.LogWeights, chosen}, nil, problem, p, nil)
+		tempers := learnt.tempers((*PerEnsemble).deepEnsemble, (*PerEnsemble).ofMAP)
+		scores, losses, err := score(ctx, e.Restarts, [][]float64{e.Restarts.LogWeights, e.chosen()}, nil, tempers, false, problem, p, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -175,8 +124,9 @@ func combinations(e *bnn.Ensemble, combined bnn.Combination) (weightings [][]flo
 
 // score scores an ensemble under several weightings of its particles; the network is evaluated once for all of them. Classes are
 // scored without OOD groups under the weightings alone, whose scores come last; a regression has none. The losses are those of each
-// example, under each of the other weightings. The predictions under the first weighting are kept in a, unless that is nil.
-func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, problem *data.Problem, p *pool.Pool, a *Assessment) (scores []Evaluation, losses [][]float64, err error) {
+// example, under each of the other weightings. The predictions under the first weighting are kept in a, unless that is nil. tempers are the temperatures,
+// or the factors, of the first weightings; 0: none. tops asks for the moments of the particles' answers.
+func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, tempers []float64, tops bool, problem *data.Problem, p *pool.Pool, a *Assessment) (scores []Evaluation, losses [][]float64, err error) {
 	on, set := testPart(problem)
 	scores = make([]Evaluation, len(logWeights)+len(alone))
 	for i := range scores {
@@ -198,17 +148,23 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, 
 			scores[i].regression(v, truth)
 			losses = append(losses, negative(v.LogDensity))
 		}
+		if err := temperNumbers(ctx, e, set, problem, logWeights, tempers, truth, scores, p); err != nil {
+			return nil, nil, err
+		}
 		if a != nil {
 			a.Regression = newRegression(predictions[0], truth)
 		}
 		return scores, losses, nil
 	}
-	predictions, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, alone, false, p)
+	predictions, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, alone, tops, p)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, v := range predictions {
 		scores[i].classification(v.Evaluation)
+	}
+	for w, t := range tempers {
+		scores[w].Tempered = temper(predictions[w].Test, set.Labels, t)
 	}
 	for _, v := range predictions[:len(logWeights)] { // under the others no prediction is kept
 		losses = append(losses, lossesOf(v.Test, set))

@@ -71,7 +71,8 @@ func member(e *bnn.Ensemble, j int) *bnn.Ensemble {
 // decided is the decision of an ensemble.
 func decided(t *testing.T, e *bnn.Ensemble, validate *data.Set) *Decision {
 	t.Helper()
-	d, _, err := Decide(t.Context(), e, validate, nil)
+	lessons := (&data.Problem{Validate: validate}).Lessons()
+	d, _, err := Decide(t.Context(), &Ensembles{Posterior: e}, lessons, nil, nil, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,8 @@ type Metrics struct {
 	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"`      // all restarts
 	ByClass          []ByClass   `json:"by_class,omitempty"`           // the posterior's scores for each class, in the order of the classes; nil for a regression
 	Decided          *Decided    `json:"decided,omitempty"`            // the posterior's scores by a threshold between two classes; nil: none was given
+	Sets             *SetScores  `json:"sets,omitempty"`               // of the posterior's sets or intervals; nil: it makes none
+	Abstention       *Abstention `json:"abstention,omitempty"`         // of the posterior's rule to abstain; nil: none
 	Combined         Combined    `json:"combined,omitempty"`           // nil without comparable evidences
 	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`       // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`    // over the islands; nil: not known, as of one island
@@ -110,8 +112,9 @@ type Evaluation struct {
 	R2            *uq.Number `json:"r2,omitempty"`
 	CRPS          *uq.Number `json:"crps,omitempty"`
 	Coverage      *Coverage  `json:"coverage,omitempty"`
-	Groups        uq.Groups  `json:"groups,omitempty"` // of classes
-	Spread        uq.Spreads `json:"spread,omitempty"` // of a regression: first the part evaluated on, then OOD groups
+	Groups        uq.Groups  `json:"groups,omitempty"`   // of classes
+	Tempered      *Tempered  `json:"tempered,omitempty"` // nil without a temperature
+	Spread        uq.Spreads `json:"spread,omitempty"`   // of a regression: first the part evaluated on, then OOD groups
 }
 
 // Coverage is the share of targets in the central intervals of 50, 90 and 95 %.

@@ -66,7 +66,7 @@ const probability = "p_"
 // width is how many numbers a prediction has: the columns, those of the decision, and the draws.
 func (p *Predictor) width() int {
 	n := len(p.columns()) + len(p.drawn())
-	if p.Decision != nil {
+	if p.foreign() != nil {
 		n += len(decision)
 	}
 	return n
@@ -239,7 +239,7 @@ func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, counts) 
 
 // header names the columns of a CSV of predictions.
 func (p *Predictor) header() []string {
-	classes, outputs, decided := p.classes(), p.Posterior.Net.Targets(), p.Decision != nil
+	classes, outputs, decided := p.classes(), p.Posterior.Net.Targets(), p.foreign() != nil
 	names := header(classes, outputs, decided)
 	if len(classes) == 0 {
 		names = p.asked(names)

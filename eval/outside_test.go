@@ -106,7 +106,7 @@ func TestPredictOutsideOfNumbers(t *testing.T) {
 func TestFewForThreshold(t *testing.T) {
 	for n, few := range map[int]bool{120: true, 3000: false} {
 		p := problem(t, testkit.Table(n, "yes", "no", "perhaps"), true, false)
-		_, found, err := Decide(t.Context(), predictor(t, p, 3, nn.Categorical{}).Posterior, p.Validate, nil)
+		_, found, err := Decide(t.Context(), &Ensembles{Posterior: predictor(t, p, 3, nn.Categorical{}).Posterior}, p.Lessons(), nil, nil, 0, nil)
 		if err != nil || finding.Has(found, finding.FewForThreshold{}) != few {
 			t.Errorf("%d rows: %v, %v", n, found, err)
 		}

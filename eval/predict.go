@@ -23,7 +23,7 @@ const block = 1024
 type Predictor struct {
 	Posterior  *bnn.Ensemble
 	Schema     *data.Schema         // of the run: how a file becomes inputs, and predictions numbers in the target's units
-	Decision   *Decision            // which rows are declared OOD; nil: the CSV does not say
+	Decision   *Decision            // what the posterior decides by; nil: it decides nothing
 	Pool       *pool.Pool           // nil: one with a thread for each CPU
 	Progress   func(done, rows int) // called after each block of rows, and once before the first; nil: not called
 	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
@@ -48,7 +48,7 @@ type Predictor struct {
 //	p_NAME             the probability of each class, or p_0 … p_{C−1}
 //	entropy_total, entropy_aleatoric, entropy_epistemic   in nats
 //	abstain            always empty
-//	energy, foreign    with a Decision: foreign is 1 where the row is declared OOD, by its energy or because an input lies outside, else 0
+//	energy, foreign    with a Decision that has Foreign: foreign is 1 where the row is declared OOD, by its energy or because an input lies outside, else 0
 //
 // or for a regression, in the target's units,
 //
@@ -188,12 +188,20 @@ func (p *Predictor) predict(ctx context.Context, set *data.Set, outside []int32)
 	for i := range set.Len() {
 		values = append(values, v.Probs[i*v.Classes:(i+1)*v.Classes]...)
 		values = append(values, v.Total[i], v.Aleatoric[i], v.Epistemic[i])
-		if p.Decision != nil {
-			energy, ood := p.Decision.energy(v, i, p.MeanLogits)
+		if by := p.foreign(); by != nil {
+			energy, ood := by.energy(v, i, p.MeanLogits)
 			values = append(values, energy, indicator(ood || outside != nil && outside[i] > 0))
 		}
 	}
 	return values, nil
+}
+
+// foreign says which rows are declared OOD; nil: the CSV does not say.
+func (p *Predictor) foreign() *Foreign {
+	if p.Decision == nil {
+		return nil
+	}
+	return p.Decision.Foreign
 }
 
 func indicator(yes bool) float64 {

@@ -135,7 +135,7 @@ func (d *fitDone) otherwise(p *data.Problem, f map[string]float64) error {
 	for i, name := range foreign {
 		g := groups[i]
 		values := []float64{float64(*g.AUROC), float64(*g.AUROCMaxProb), float64(*g.AUROCEnergy), float64(*g.FPR95Energy)}
-		if d.Decision != nil {
+		if d.Decision != nil && d.Decision.Foreign != nil {
 			by := uq.Detect(own.Test.Energy, own.Groups[i].Energy, float64(d.Decision.Threshold))
 			for _, v := range []uq.Number{by.Accuracy, by.Precision, by.Recall, by.F1, by.Specificity} {
 				values = append(values, float64(v))

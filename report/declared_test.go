@@ -11,7 +11,7 @@ import (
 // TestDeclared: a run with a threshold shows the scores of its decision for each out-of-distribution group, and another run nothing.
 func TestDeclared(t *testing.T) {
 	f := shape{groups: []string{"noise", "far"}}.make(t)
-	f.run.Decision = &eval.Decision{Pass: 0.95, By: "energy", Threshold: -1.25, N: 40}
+	f.run.Decision = &eval.Decision{Foreign: &eval.Foreign{Pass: 0.95, By: "energy", Threshold: -1.25, N: 40}}
 	groups := f.a.Metrics.Groups
 	for i := range f.a.Groups {
 		groups[2+i].ByEnergy = uq.Detect([]float64{-2, -2, -2, 0}, []float64{1, -2}, -1.25)

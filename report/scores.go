@@ -284,7 +284,7 @@ func (v *view) detectors() []table {
 // declared shows which inputs the run's threshold of the energy declares out of distribution; none where it has no threshold or
 // there is no such group.
 func (v *view) declared() []table {
-	if v.run.Decision == nil {
+	if v.run.Decision == nil || v.run.Decision.Foreign == nil {
 		return nil
 	}
 	share := func(x uq.Number) string { return percent(float64(x)) }

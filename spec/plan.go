@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/regular"
@@ -52,6 +53,11 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 	if net == nil || len(faults.All()) > 0 {
 		return nil, s.Error(faults.All()...)
 	}
+	if s.Decide != nil {
+		if s.Decide.CheckWith(DecideFrom(net, set), faults.In("decide")); len(faults.All()) > 0 {
+			return nil, s.Error(faults.All()...)
+		}
+	}
 	p := &Plan{Job: job, Findings: s.findings(set)}
 	p.Job.Seed, p.Job.Data, p.Job.Net, p.Job.Search, p.Job.Anchor = s.Seed, set, net, s.MAP, s.Prior.Anchor
 	if p.Job.Model, err = nn.NewTraining(net, set, job.Pool); err != nil {
@@ -70,6 +76,23 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 		p.Job.Prior, err = family.Prior(net.Random(), set.Train.Len())
 	}
 	return p, err
+}
+
+// DecideFrom says what there is to learn decisions from.
+func DecideFrom(net *nn.Net, p *data.Problem) decide.Given {
+	g := decide.Given{
+		Numbers: net.Likelihood().Regression(), Targets: net.Targets(), Energies: net.Classes() == net.Outputs(), Names: p.Schema.Names,
+	}
+	if p.Validate != nil {
+		g.Validate = p.Validate.Len()
+	}
+	if p.Calibrate != nil {
+		g.Calibrate = p.Calibrate.Len()
+	}
+	for _, group := range p.Foreign {
+		g.Foreign += group.Set.Len()
+	}
+	return g
 }
 
 // Verify checks a Spec as Parse does, for one that a Go program built or changed: every field, and that the config which YAML

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/pool"
@@ -25,13 +26,14 @@ import (
 //
 // Parse fills in every default, so that a run's config.yaml shows all of them. Complete does so for a Spec built in Go.
 type Spec struct {
-	Name   string            `yaml:"name"`            // of the run; default: run
-	Seed   uint64            `yaml:"seed,zero"`       // of the start, the sampler and, unless data.seed is given, the parts that are held out; default 0
-	Data   data.Settings     `yaml:"data"`            // the examples to learn from
-	Model  Model             `yaml:"model"`           // the network
-	Prior  bnn.PriorSettings `yaml:"prior,omitempty"` // of the network's parameters; none for method as-is
-	MAP    *method.Search    `yaml:"map,omitempty"`   // the search for point estimates. Without it (nil), there is none, unless the prior or the method needs it
-	Method method.Method     `yaml:"method"`          // the way to the posterior
+	Name   string            `yaml:"name"`             // of the run; default: run
+	Seed   uint64            `yaml:"seed,zero"`        // of the start, the sampler and, unless data.seed is given, the parts that are held out; default 0
+	Data   data.Settings     `yaml:"data"`             // the examples to learn from
+	Model  Model             `yaml:"model"`            // the network
+	Prior  bnn.PriorSettings `yaml:"prior,omitempty"`  // of the network's parameters; none for method as-is
+	MAP    *method.Search    `yaml:"map,omitempty"`    // the search for point estimates. Without it (nil), there is none, unless the prior or the method needs it
+	Method method.Method     `yaml:"method"`           // the way to the posterior
+	Decide *decide.Settings  `yaml:"decide,omitempty"` // what is learnt from calibration examples, so that predictions come with a decision; none (nil) by default
 
 	source *config.Source // where the fields were written; nil unless Parse read the Spec
 }
@@ -47,9 +49,9 @@ type Model struct {
 }
 
 // Families lists the tables of all parts that a Spec may name.
-var Families = []config.Family{
+var Families = append([]config.Family{
 	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, smc.Learners, smc.Keepers, method.Stops, bnn.Priors, bnn.Combinations,
-}
+}, decide.Families()...)
 
 // Parse reads a config in strict YAML. Each of sets changes a value before decoding ("method.smc.islands=4": dotted keys,
 // items of lists by index, a YAML value), so that file and sets meet the same checks. Every default is filled in. The error,

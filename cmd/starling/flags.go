@@ -69,7 +69,7 @@ func checkMeanLogits(on bool, run *starling.Run) error {
 		return nil
 	case run.Net.Likelihood().Regression():
 		return wrongUse("--mean-logits is for classes, and the run in %s predicts numbers, which have no energy: leave it out", run.Dir)
-	case run.Decision == nil:
+	case run.Decision == nil || run.Decision.Foreign == nil:
 		return wrongUse("--mean-logits needs a threshold of the energy, which a run with validation examples keeps, and the run in %s has none: leave it out", run.Dir)
 	}
 	return nil
