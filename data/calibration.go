@@ -2,14 +2,12 @@ package data
 
 // ReadCalibration reads what decisions about the predictions of a run are learnt from, as inputs and targets of the run: labelled examples
 // into Calibrate, as Schema.Read reads others, and groups of foreign inputs into Foreign, as ReadGroups does. They take the place of the
-// problem's own. Without a name (empty) the problem's own stay, and the groups are added. Of a known set of images these are its
-// calibration examples. Errors are as those of Schema.Read.
+// problem's own. Without a name (empty) the problem's own stay, if it has any, and the groups are added. Of a known set of images
+// these are its calibration examples. Errors are as those of Schema.Read.
 func (p *Problem) ReadCalibration(name, labels, dir string, foreign ...string) error {
 	switch {
 	case name == "" && labels != "":
 		return fieldError("", "the labels %s need a file of inputs", labels)
-	case name == "" && p.Calibrate == nil:
-		return fieldError("", "the run has no calibration examples of its own: name a file of labelled examples that it has not seen")
 	case name != "":
 		other, err := p.Schema.read(name, labels, dir, "calibrate", notCalibrated)
 		if err != nil {

@@ -34,7 +34,6 @@ func TestReadCalibration(t *testing.T) {
 		"with groups":      {file, "", []string{far, away}, true, "far away", false, ""},
 		"arrays":           {x, y, []string{far}, false, "far", false, ""},
 		"own":              {"", "", []string{far}, true, "known far", false, ""},
-		"no own":           {"", "", []string{far}, false, "", true, "the run has no calibration examples of its own: name a file of labelled examples that it has not seen"},
 		"labels alone":     {"", y, nil, true, "", true, "need a file of inputs"},
 		"inputs alone":     {x, "", nil, true, "", true, "the file of their labels is needed"},
 		"twice":            {file, "", []string{far, far}, false, "", true, "there is a group far already: " + far + " needs another name"},
