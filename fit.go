@@ -82,6 +82,9 @@ func plan(s Spec, o Options) (*fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Data.OwnCalibrate() || s.Data.CalibrateGroups != nil {
+		p.Findings = append(p.Findings, calibrated(p.Job.Data, !s.Method.Needs().Whole)...)
+	}
 	f.job, f.way, f.Spec, f.Data, f.Net, f.Findings = p.Job, p.Way, p.Spec, p.Job.Data, p.Job.Net, p.Findings
 	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
 	if o.Folder == nil || !o.Folder.Kept() { // a run that goes on has said it

@@ -9,7 +9,7 @@ import (
 type Place struct {
 	Row  int    `json:"row"`            // in the file, from 0; rows without a target that are left out do not count
 	Line int    `json:"line,omitempty"` // of the text on which the row starts, from 1; 0: the file is no text
-	Part string `json:"part"`           // train, validate or test
+	Part string `json:"part"`           // train, validate, test or calibrate
 	File string `json:"file"`           // or the name of a known set
 }
 
@@ -17,24 +17,22 @@ type Place struct {
 // is not among them.
 func (p *Problem) Division() (all []Place) {
 	order := map[string]int{}
-	for _, part := range []struct {
-		name string
-		set  *Set
-	}{{"train", p.Train}, {"validate", p.Validate}, {"test", p.Test}} {
-		if part.set == nil {
+	for _, part := range p.labelled() {
+		set := *part.set
+		if set == nil {
 			continue
 		}
-		file := cmp.Or(part.set.Source, p.Name)
-		if part.set.Source == "" && part.set.Rows == nil { // a part of its own of a known set
+		file := cmp.Or(set.Source, p.Name)
+		if set.Source == "" && set.Rows == nil { // a part of its own of a known set
 			file += " " + part.name
 		}
 		if _, seen := order[file]; !seen {
 			order[file] = len(order)
 		}
-		for i := range part.set.Len() {
+		for i := range set.Len() {
 			at := Place{Row: i, Part: part.name, File: file}
-			if part.set.Rows != nil {
-				at.Row = int(part.set.Rows[i])
+			if set.Rows != nil {
+				at.Row = int(set.Rows[i])
 			}
 			if line := p.lines[file]; line != nil {
 				at.Line = line(at.Row)

@@ -6,13 +6,14 @@ import (
 
 	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/rng"
 )
 
 // draw draws the rows of parts: strata row by row, groups by whole groups.
 type draw interface {
-	// parts draws parts of about these sizes from n rows, by the seed: exactly so many rows, unless groups stay together. Where the sizes add
+	// parts draws parts of about these sizes from n rows, by a key: exactly so many rows, unless groups stay together. Where the sizes add
 	// up to n, every row is in a part. rest are the rows in no part. The rows of a part are in ascending order, rest is in any.
-	parts(n int, seed uint64, sizes []int) (parts [][]int32, rest []int32, err error)
+	parts(n int, key rng.Key, sizes []int) (parts [][]int32, rest []int32, err error)
 	// among is the draw from some rows alone, by their places in others, which is in ascending order. A group that is among them in part is
 	// an error.
 	among(others []int32) (draw, error)
@@ -21,8 +22,8 @@ type draw interface {
 // anyRows draws regardless of the classes.
 var anyRows = strata(nil)
 
-func (s strata) parts(n int, seed uint64, sizes []int) (parts [][]int32, rest []int32, err error) {
-	rest = s.arrange(Order(n, splitKey(seed)), sizes...)
+func (s strata) parts(n int, key rng.Key, sizes []int) (parts [][]int32, rest []int32, err error) {
+	rest = s.arrange(Order(n, key), sizes...)
 	for _, size := range sizes {
 		parts = append(parts, slices.Sorted(slices.Values(rest[:size])))
 		rest = rest[size:]
@@ -84,10 +85,10 @@ func (g *groups) counts() (each [][]int, all []int) {
 	return each, all
 }
 
-// parts takes groups in an order drawn by the seed. A part takes a group if that brings it nearer to its share of every class, by the sum of
+// parts takes groups in an order drawn by the key. A part takes a group if that brings it nearer to its share of every class, by the sum of
 // (share − rows)²/(rows of the class in all). So a group of more than twice a part's size is passed over. A part that none comes near takes
 // the smallest group. Where the sizes add up to n, the last part takes all groups that are left.
-func (g *groups) parts(n int, seed uint64, sizes []int) (parts [][]int32, rest []int32, err error) {
+func (g *groups) parts(n int, key rng.Key, sizes []int) (parts [][]int32, rest []int32, err error) {
 	sum := 0
 	for _, size := range sizes {
 		sum += size
@@ -102,7 +103,7 @@ func (g *groups) parts(n int, seed uint64, sizes []int) (parts [][]int32, rest [
 	}
 	each, all := g.counts()
 	part := slices.Repeat([]int{noGroup}, len(g.names)) // of each group
-	order := Order(len(g.names), splitKey(seed))
+	order := Order(len(g.names), key)
 	free := len(order)
 	for p, size := range sizes {
 		keep := want - 1 - p // groups that the parts after this one need

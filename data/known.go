@@ -65,8 +65,8 @@ func Load(name, dir string) (*Problem, error) {
 	return p, nil
 }
 
-// loadPictures divides the images of a set: those to train, of which the last validate, if any do, and those to test, after which those
-// of groups come.
+// loadPictures divides the images of a set: those to train, then those that validate and calibrate, if any do, and those to test. After
+// each of both come those of groups.
 func loadPictures(k *sets.Known, dir string) (*Problem, error) {
 	trains, tests, err := k.Images(dir)
 	if err != nil {
@@ -89,19 +89,31 @@ func loadPictures(k *sets.Known, dir string) (*Problem, error) {
 	if k.Validate > 0 {
 		p.Validate = part("validate", train, k.Train, k.Train+k.Validate, trains.Names)
 	}
-	at, n := k.Test, k.Pictures.GroupSize
-	for _, name := range k.Groups {
-		switch name {
-		case noise:
-			p.Groups = append(p.Groups, WhiteNoise(p.Test.Shape, n))
-		case perturbed:
-			p.Groups = append(p.Groups, Perturbed(p.Test.Slice("", 0, n)))
-		default:
-			p.Groups = append(p.Groups, Group{name, withoutTargets(name, test.Slice("", at, at+n))})
-			at += n
-		}
+	p.Groups = groupsOfPictures(k.Groups, p.Test, test.Slice("", k.Test, test.Len()), k.Pictures.GroupSize, mnist7White)
+	if k.Calibrate > 0 {
+		first := k.Train + k.Validate
+		last := first + k.Calibrate
+		p.Calibrate = part(calibratePart, train, first, last, trains.Names)
+		p.Foreign = groupsOfPictures(k.Foreign, p.Calibrate, train.Slice("", last, train.Len()), k.Pictures.GroupSize, mnist7OtherWhite)
 	}
 	return p, nil
+}
+
+// groupsOfPictures are groups of n images each: white noise, drawn by key, images of a part with normal noise, drawn by the key after it, and
+// others, one group after another.
+func groupsOfPictures(names []string, of, others *Set, n, key int) (all []Group) {
+	for _, name := range names {
+		switch name {
+		case noise:
+			all = append(all, whiteNoise(of.Shape, n, key))
+		case perturbed:
+			all = append(all, perturb(of.Slice("", 0, n), key+1))
+		default:
+			all = append(all, Group{name, withoutTargets(name, others.Slice("", 0, n))})
+			others = others.Slice("", n, others.Len())
+		}
+	}
+	return all
 }
 
 // withoutTargets returns the inputs of a set without its targets.
@@ -114,16 +126,20 @@ const (
 	noise     = "noise"
 	perturbed = "perturbed"
 
-	mnist7Seed   = 7
-	mnist7White  = 0
-	mnist7Normal = 1
+	mnist7Seed       = 7
+	mnist7White      = 0
+	mnist7Normal     = 1 // after the key of the white noise
+	mnist7OtherWhite = 2 // of the groups that are known beforehand
 )
 
 // WhiteNoise is a group of n images of white noise, uniform on [0, 1]: the same in every run.
-func WhiteNoise(shape []int, n int) Group {
+func WhiteNoise(shape []int, n int) Group { return whiteNoise(shape, n, mnist7White) }
+
+// whiteNoise is WhiteNoise by a key.
+func whiteNoise(shape []int, n, key int) Group {
 	s := &Set{Name: noise, Shape: shape}
 	s.F32 = make([]float32, n*s.Features())
-	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: mnist7White}.Stream()
+	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: key}.Stream()
 	for i := range s.F32 {
 		s.F32[i] = float32(r.Float64())
 	}
@@ -132,9 +148,12 @@ func WhiteNoise(shape []int, n int) Group {
 
 // Perturbed is a group of images of bytes, read as [0, 1], with normal noise of standard deviation 0.5 added to each pixel, not clipped:
 // the same in every run.
-func Perturbed(clean *Set) Group {
+func Perturbed(clean *Set) Group { return perturb(clean, mnist7Normal) }
+
+// perturb is Perturbed by a key.
+func perturb(clean *Set, key int) Group {
 	s := &Set{Name: perturbed, Shape: clean.Shape, F32: make([]float32, len(clean.U8))}
-	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: mnist7Normal}.Stream()
+	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: key}.Stream()
 	for i, v := range clean.U8 {
 		s.F32[i] = float32(float64(v)/255 + float64(0.5*r.Normal()))
 	}

@@ -26,26 +26,42 @@ func (s Settings) Load(dir string, need Need) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range s.Groups {
-		set, err := p.readInputs(g.Name, g.File)
-		if err != nil {
-			return nil, err
-		}
-		p.Groups = append(p.Groups, Group{Name: g.Name, Set: set})
-	}
+	memory := Memory{}
 	if s.Memory != nil {
-		for i := range s.Memory.Groups {
-			g, err := s.Memory.Groups[i].group(p.Schema)
-			if err != nil {
-				return nil, err
-			}
-			p.Groups = append(p.Groups, g)
-		}
+		memory = *s.Memory
+	}
+	if err := p.addGroups(&p.Groups, s.Groups, "Groups", memory.Groups); err != nil {
+		return nil, err
+	}
+	if err := p.addGroups(&p.Foreign, s.CalibrateGroups, "Foreign", memory.Foreign); err != nil {
+		return nil, err
+	}
+	if p.Foreign != nil && p.Calibrate == nil {
+		return nil, fieldError(calibrateGroups, foreignAlone)
 	}
 	return p, nil
 }
 
-// parts loads the training, validation and test examples.
+// addGroups adds groups of inputs from files, and from memory, where they are in a list of some name.
+func (p *Problem) addGroups(to *[]Group, files []GroupFile, list string, memory []MemoryGroup) error {
+	for _, g := range files {
+		set, err := p.readInputs(g.Name, g.File)
+		if err != nil {
+			return err
+		}
+		*to = append(*to, Group{Name: g.Name, Set: set})
+	}
+	for i := range memory {
+		g, err := memory[i].group(list, p.Schema)
+		if err != nil {
+			return err
+		}
+		*to = append(*to, g)
+	}
+	return nil
+}
+
+// parts loads the examples with targets.
 func (s Settings) parts(dir string, need Need) (*Problem, error) {
 	switch {
 	case s.Tabular():
@@ -121,6 +137,7 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 		{name: "train", file: s.Train, slices: memory.Train, into: &p.Train},
 		{name: "test", file: s.Test, slices: memory.Test, into: &p.Test},
 		{name: "validate", file: s.Validate, slices: memory.Validate, into: &p.Validate},
+		{name: calibratePart, file: s.Calibrate, slices: memory.Calibrate, into: &p.Calibrate},
 	}
 	train, classes := parts[0], 0
 	for _, part := range parts {
@@ -149,7 +166,7 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 		return nil, fmt.Errorf("%s: a single number, want inputs [examples, …]", train.inputs.Name)
 	}
 	lacks := func(k int) bool { return parts[k].inputs == nil && !p.Whole }
-	rows, held, err := s.Split.divide(train.inputs.Shape[0], need.Seed, anyRows, lacks(1), lacks(2))
+	rows, held, err := s.Split.assign(train.inputs.Shape[0], need.Seed, anyRows, lacks(1), lacks(2), lacks(3))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
@@ -162,11 +179,11 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 	train.rows = rows
 	for _, part := range parts {
 		if part.inputs == nil {
-			if p.Whole {
+			drawn, is := held[part.name]
+			if !is {
 				continue
 			}
-			part.inputs, part.targets, part.rows = train.inputs, train.targets, held[0]
-			held = held[1:]
+			part.inputs, part.targets, part.rows = train.inputs, train.targets, drawn
 		}
 		if *part.into, err = p.Schema.Labelled(part.name, part.inputs, part.targets, part.rows); err != nil {
 			return nil, err

@@ -52,14 +52,14 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	parts := []struct {
 		name, file string
 		into       **Set
-	}{{"test", own.Test, &p.Test}, {"validate", own.Validate, &p.Validate}}
+	}{{"test", own.Test, &p.Test}, {"validate", own.Validate, &p.Validate}, {calibratePart, own.Calibrate, &p.Calibrate}}
 	d := draw(classes)
 	var groups *groups
 	if own.Group != "" {
 		groups = groupsOf(t, classes)
 		d = groups
 	}
-	kept, held, err := s.Split.divide(t.Rows(), need.Seed, d, !p.Whole && own.Test == "", !p.Whole && own.Validate == "")
+	kept, held, err := s.Split.assign(t.Rows(), need.Seed, d, !p.Whole && own.Test == "", !p.Whole && own.Validate == "", own.Calibrate == "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -80,12 +80,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		}
 	}
 	if groups != nil && len(held) > 0 && need.Schema == nil {
-		n := finding.GroupsTogether{Column: p.Schema.titles([]string{own.Group})[0], Train: groups.in(kept)}
-		if own.Test == "" {
-			n.Test = groups.in(held[0])
-		}
-		if own.Validate == "" {
-			n.Validate = groups.in(held[len(held)-1])
+		n := finding.GroupsTogether{
+			Column: p.Schema.titles([]string{own.Group})[0], Train: groups.in(kept), Validate: groups.in(held["validate"]), Test: groups.in(held["test"]),
+			Calibrate: groups.in(held[calibratePart]),
 		}
 		p.Noted = append(p.Noted, finding.Of(n))
 		if names := alike(groups.names); names != nil {
@@ -108,7 +105,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			return nil, s.withMend(cmp.Or(others[k], t), err)
 		}
 		if groups != nil && need.Schema == nil {
-			p.shareGroups(groups, kept, others[k])
+			p.shareGroups(groups, kept, part.name, others[k])
 		}
 		if columns.Missing && need.Schema == nil {
 			p.Schema.admitMissing(others[k], t.ProfileOf(kept))
@@ -119,12 +116,10 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	}
 	p.keepLines(append(others, t)...)
 	for k, part := range parts {
-		switch {
-		case others[k] != nil:
+		if others[k] != nil {
 			*part.into, err = p.Schema.Set(part.name, others[k], nil, true)
-		case !p.Whole:
-			*part.into, err = p.Schema.Set(part.name, t, held[0], true)
-			held = held[1:]
+		} else if rows, is := held[part.name]; is {
+			*part.into, err = p.Schema.Set(part.name, t, rows, true)
 		}
 		if err != nil {
 			return nil, s.withMend(cmp.Or(others[k], t), err)
@@ -313,8 +308,8 @@ func (p *Problem) readPart(file, group string) (*Table, error) {
 	return p.readWithTargets(file, p.Schema.CSV())
 }
 
-// shareGroups notes that rows of a file are of groups that train.
-func (p *Problem) shareGroups(g *groups, kept []int32, t *Table) {
+// shareGroups notes that rows of the file of a part are of groups that train.
+func (p *Problem) shareGroups(g *groups, kept []int32, part string, t *Table) {
 	trains := map[string]bool{}
 	for _, row := range kept {
 		trains[g.names[g.of[row]]] = true
@@ -327,6 +322,6 @@ func (p *Problem) shareGroups(g *groups, kept []int32, t *Table) {
 		}
 	}
 	if rows > 0 {
-		p.Noted = append(p.Noted, finding.Of(finding.GroupsShared{Column: g.title, File: t.Name, Groups: len(shared), Rows: rows}))
+		p.Noted = append(p.Noted, finding.Of(finding.GroupsShared{Column: g.title, File: t.Name, Groups: len(shared), Rows: rows, Calibrate: part == calibratePart}))
 	}
 }

@@ -1,6 +1,8 @@
 package data
 
 import (
+	"slices"
+
 	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/sets"
 	"github.com/starling-smc/starling/internal/tables"
@@ -18,14 +20,18 @@ func (s Settings) LoadBytes(dir string) int64 {
 		}
 	}
 	if s.CSV != nil {
-		total += tableBytes(s.CSV.File, *s.CSV)
+		for _, file := range []string{s.CSV.File, s.CSV.Test, s.CSV.Validate, s.CSV.Calibrate} {
+			if file != "" {
+				total += tableBytes(file, *s.CSV)
+			}
+		}
 	}
-	for _, part := range []*Arrays{s.Train, s.Validate, s.Test} {
+	for _, part := range []*Arrays{s.Train, s.Validate, s.Test, s.Calibrate} {
 		if part != nil {
 			total += arrayBytes(part.Inputs, standardise) + arrayBytes(part.Targets, standardise)
 		}
 	}
-	for _, g := range s.Groups {
+	for _, g := range slices.Concat(s.Groups, s.CalibrateGroups) {
 		if array, err := formats.IsArray(g.File); err == nil && array {
 			total += arrayBytes(g.File, standardise)
 		} else {

@@ -64,7 +64,7 @@ func LookAt(o CSV) (*Look, error) {
 	if err != nil {
 		return nil, Settings{CSV: &o}.withMend(t, err)
 	}
-	for _, file := range []string{o.Test, o.Validate} {
+	for _, file := range []string{o.Test, o.Validate, o.Calibrate} {
 		if err := s.admitFile(file, t, o); err != nil {
 			return nil, err
 		}
@@ -113,6 +113,11 @@ func (s *Schema) admitFile(file string, t *Table, o CSV) error {
 	}
 	s.Delimiter, s.Header = o.Delimiter, o.Header
 	other, err := readExamples(file, s.CSV())
+	if err == nil && o.MissingTarget == tables.MissingSkip {
+		if r, lacks := s.find(other); lacks == nil && r.Target >= 0 {
+			other.SkipWithoutTarget(r.Target, s.Names)
+		}
+	}
 	if err == nil {
 		err = s.admit(other)
 	}

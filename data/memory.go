@@ -13,6 +13,9 @@ type Memory struct {
 	Validate *Slices       `yaml:"-"`
 	Test     *Slices       `yaml:"-"`
 	Groups   []MemoryGroup `yaml:"-"` // out-of-distribution inputs, without targets
+
+	Calibrate *Slices       `yaml:"-"` // labelled examples that no network learns from, for decisions about predictions
+	Foreign   []MemoryGroup `yaml:"-"` // out-of-distribution inputs that are known beforehand, for decisions, without targets
 }
 
 // Slices are examples in memory: either Inputs or Array, and either Labels or Targets.
@@ -85,9 +88,9 @@ func (s *Slices) arrays(name string, regression bool) (inputs, targets *Array, e
 	return inputs, targets, nil
 }
 
-// group makes the set of a group's inputs.
-func (g *MemoryGroup) group(schema *Schema) (Group, error) {
-	name := fmt.Sprintf("Memory.Groups[%s]", g.Name)
+// group makes the set of a group's inputs. list names the field that has it, in errors.
+func (g *MemoryGroup) group(list string, schema *Schema) (Group, error) {
+	name := fmt.Sprintf("Memory.%s[%s]", list, g.Name)
 	if g.Labels != nil || g.Targets != nil {
 		return Group{}, fmt.Errorf("%s: a group has inputs only, no Labels and no Targets", name)
 	}

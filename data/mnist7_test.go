@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,8 @@ func firstOf(s *Set, lo, hi int32, n int) []int32 {
 // The embedded images are what the rule picks from MNIST.
 func TestMNIST7Files(t *testing.T) {
 	train, test := mnist(t, "the comparison of the embedded images with MNIST")
-	train = train.Select("train", firstOf(train, 0, 7, 1400))
+	whole := train
+	train = train.Select("train", slices.Concat(firstOf(train, 0, 7, 3400), firstOf(train, 8, 8, 500), firstOf(train, 9, 9, 500)))
 	test = test.Select("test", slices.Concat(firstOf(test, 0, 7, 7000), firstOf(test, 8, 8, 500), firstOf(test, 9, 9, 500)))
 	k, err := sets.Find("mnist7")
 	if err != nil {
@@ -76,6 +78,20 @@ func TestMNIST7Files(t *testing.T) {
 	}
 	if gotTrain.Checksum() != train.Checksum() || gotTest.Checksum() != test.Checksum() {
 		t.Error("folder mnist7 does not hold the images that the rule picks: run this test with -update")
+	}
+	p, err := Load("mnist7", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibrate := whole.Select("calibrate", firstOf(whole, 0, 7, 3400)[1400:])
+	calibrate.Classes = 8
+	for name, want := range map[string]*Set{
+		"calibrate": calibrate, "calibrate/eight": withoutTargets("", whole.Select("", firstOf(whole, 8, 8, 500))),
+		"calibrate/nine": withoutTargets("", whole.Select("", firstOf(whole, 9, 9, 500))),
+	} {
+		if p.Checksums()[name] != want.Checksum() {
+			t.Errorf("%s: other images than those of MNIST", name)
+		}
 	}
 }
 
@@ -118,16 +134,17 @@ func TestMNIST7(t *testing.T) {
 	}
 	type part struct{ N, Classes int }
 	sizes := func(s *Set) part { return part{s.Len(), s.Classes} }
-	got := []part{sizes(p.Train), sizes(p.Validate), sizes(p.Test)}
-	want := []part{{1200, 8}, {200, 8}, {7000, 8}}
-	for _, g := range p.Groups {
+	got := []part{sizes(p.Train), sizes(p.Validate), sizes(p.Test), sizes(p.Calibrate)}
+	want := []part{{1200, 8}, {200, 8}, {7000, 8}, {2000, 8}}
+	for _, g := range slices.Concat(p.Groups, p.Foreign) {
 		got = append(got, sizes(g.Set))
 		want = append(want, part{500, 0})
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Fatal(d)
 	}
-	for _, s := range []*Set{p.Train, p.Validate, p.Test, p.Groups[0].Set, p.Groups[1].Set, p.Groups[2].Set, p.Groups[3].Set} {
+	for _, part := range p.Parts() {
+		s := part.Set
 		if err := s.Check(); err != nil {
 			t.Error(err)
 		}
@@ -136,18 +153,36 @@ func TestMNIST7(t *testing.T) {
 		}
 	}
 	at := slices.IndexFunc(sets.List(""), func(k sets.Known) bool { return k.Name == "mnist7" })
-	if e := sets.List("")[at]; e.Train != 1200 || e.Validate != 200 || e.Test != 7000 || len(e.Groups) != len(p.Groups) || !e.Found {
+	if e := sets.List("")[at]; e.Train != 1200 || e.Validate != 200 || e.Test != 7000 || len(e.Groups) != len(p.Groups) || e.Calibrate != 2000 || len(e.Foreign) != len(p.Foreign) || !e.Found {
 		t.Errorf("List says %+v", e)
+	}
+	// The noise is none that is tested on, and is that of the calibration images.
+	tested, known := p.Groups[3].Set, p.Foreign[3].Set
+	var mean, square float64
+	for i, v := range known.F32 {
+		clean := p.Calibrate.U8[i]
+		d := float64(v) - float64(clean)/255
+		if d == float64(tested.F32[i])-float64(p.Test.U8[i])/255 && i < 100 {
+			t.Errorf("pixel %d has the noise of a test image", i)
+		}
+		mean, square = mean+d, square+d*d
+	}
+	if n := float64(len(known.F32)); !(math.Abs(mean/n) < .5*5/math.Sqrt(n)) || !(math.Abs(square/n-.25) < .25*5*math.Sqrt(2/n)) { // 5 deviations: 6e-7 each
+		t.Errorf("the noise has mean %v and mean square %v", mean/n, square/n)
+	}
+	if known, tested := p.Foreign[2].Set.F32, p.Groups[2].Set.F32; known[0] == tested[0] || known[1] == tested[1] {
+		t.Error("the white noise is that which is tested on")
 	}
 	// Frozen: every bit of the noise and of the embedded images is part of the data set.
 	sums := map[string]string{}
-	for _, g := range p.Groups {
-		sums[g.Name] = g.Set.Checksum()[:16]
+	for name, sum := range p.Checksums() {
+		sums[name] = sum[:16]
 	}
-	sums["train"], sums["validate"], sums["test"] = p.Train.Checksum()[:16], p.Validate.Checksum()[:16], p.Test.Checksum()[:16]
 	frozen := map[string]string{
 		"train": "3f7261a6e317d1f0", "validate": "5393d97fb44be9ad", "test": "73f9184de677800b", "eight": "5935e47fd5f19a29",
 		"nine": "cdfcf5c2cdd01351", "noise": "4fda1ea2060f6284", "perturbed": "0c73f60d91efad26",
+		"calibrate": "0247e30583f5fb29", "calibrate/eight": "f7eb70c7b5f16506", "calibrate/nine": "181a90e8fe5401a2",
+		"calibrate/noise": "d829eb34f65b1543", "calibrate/perturbed": "6082d8b6cbb465ec",
 	}
 	if d := cmp.Diff(frozen, sums); d != "" {
 		t.Error(d)

@@ -10,23 +10,18 @@ import (
 	"github.com/starling-smc/starling/internal/finding"
 )
 
-// Checksums returns the checksums of a problem's parts and groups, by name.
+// Checksums returns the checksums of a problem's parts and groups, by the names that Parts has.
 func (p *Problem) Checksums() map[string]string {
 	sums := map[string]string{}
-	for name, set := range map[string]*Set{"train": p.Train, "validate": p.Validate, "test": p.Test} {
-		if set != nil {
-			sums[name] = set.Checksum()
-		}
-	}
-	for _, g := range p.Groups {
-		sums[g.Name] = g.Set.Checksum()
+	for _, part := range p.Parts() {
+		sums[part.Name] = part.Set.Checksum()
 	}
 	return sums
 }
 
 // Findings returns findings about the inputs that may surprise a user: what became of columns, how other files differ from the table,
 // images whose channels seem to come last, features that are always 0, words that are nearly all different or numbers with a unit, and
-// classes without training examples or with few, and validation and test examples that lie outside the training rows.
+// classes without training examples or with few, and examples of other parts that lie outside the training rows.
 func (p *Problem) Findings() (found []finding.Finding) {
 	found = append(p.Schema.ColumnFindings(), p.Noted...)
 	if shape := p.Schema.Shape; p.targets != nil && arrays.ChannelsLast(shape) {
@@ -50,7 +45,7 @@ func (p *Problem) Findings() (found []finding.Finding) {
 	found = append(found, p.partsOutside()...)
 	found = append(found, p.Schema.alikeFindings()...)
 	if classes, examples := p.unseen(); classes != nil {
-		found = append(found, finding.Of(finding.UnseenClasses{Classes: finding.List(classes), Examples: examples}))
+		found = append(found, finding.Of(finding.UnseenClasses{Classes: finding.List(classes), Examples: examples, Calibrates: p.Calibrate != nil}))
 	}
 	if classes := p.rare(); classes != nil {
 		found = append(found, finding.Of(finding.RareClasses{Classes: finding.FirstOf(classes), Enough: fewExamples}))
@@ -162,7 +157,7 @@ func (s *Schema) alwaysZero() []int {
 	return s.Inputs.Constant()
 }
 
-// unseen lists the classes of validation and test examples that no training example has, and counts these examples.
+// unseen lists the classes of examples of other parts that no training example has, and counts these examples.
 func (p *Problem) unseen() (classes []string, examples int) {
 	if p.Train.Labels == nil {
 		return nil, 0
@@ -172,7 +167,7 @@ func (p *Problem) unseen() (classes []string, examples int) {
 	for _, label := range p.Train.Labels {
 		seen[label] = trained
 	}
-	for _, set := range []*Set{p.Validate, p.Test} {
+	for _, set := range []*Set{p.Validate, p.Test, p.Calibrate} {
 		if set == nil {
 			continue
 		}
@@ -201,14 +196,11 @@ func (p *Problem) ClassCount() string {
 		return fmt.Sprintf("%s has %d classes", p.Name, n)
 	}
 	file, seen := "", make([]bool, n)
-	for _, part := range []struct {
-		name string
-		set  *Set
-	}{{"train", p.Train}, {"validate", p.Validate}, {"test", p.Test}} {
-		if part.set == nil {
+	for _, part := range p.labelled() {
+		if *part.set == nil {
 			continue
 		}
-		for _, label := range part.set.Labels {
+		for _, label := range (*part.set).Labels {
 			if seen[label] = true; int(label) == n-1 && file == "" {
 				if file = p.targets["train"]; p.targets[part.name] != "" {
 					file = p.targets[part.name]

@@ -263,18 +263,18 @@ func (p *Problem) LookOutside() {
 	p.Noted = append(p.Noted, o.Findings(p.Name)...)
 }
 
-// So many rows of a validation or test part, and such a share of them, lie outside by no chance.
+// So many rows of a part, and such a share of them, lie outside by no chance.
 const (
 	manyRows  = 5
 	manyShare = .2
 )
 
-// partsOutside finds validation and test parts that seem to be in another unit than the training rows, or of which many rows lie outside.
+// partsOutside finds parts beside the training rows that seem to be in another unit than the training rows, or of which many rows lie outside.
 func (p *Problem) partsOutside() (found []finding.Finding) {
 	for _, part := range []struct {
 		name string
 		set  *Set
-	}{{"the validation part", p.Validate}, {"the test part", p.Test}} {
+	}{{"the validation part", p.Validate}, {"the test part", p.Test}, {"the calibration part", p.Calibrate}} {
 		o := p.Schema.Outside()
 		if o == nil || part.set == nil || part.set.Features() != len(o.inputs) {
 			continue

@@ -19,11 +19,15 @@ import (
 // gets is drawn by the run's seed.
 //
 // A missing share of Validate or Test is the data's own part or, without one, a tenth. A missing share of Train is the rest. If
-// all shares add up to less than 1, the examples that are left are not used.
+// all shares add up to less than 1, the examples that are left are not used. Without a share of Calibrate no examples are drawn for it.
 type Parts struct {
 	Train    float64 `yaml:"train,omitempty,nonzero"`    // share of the examples to train on; default: the rest
 	Validate float64 `yaml:"validate,omitempty,nonzero"` // share of the validation examples; default: the data's own, or a tenth
 	Test     float64 `yaml:"test,omitempty,nonzero"`     // share of the test examples; default: the data's own, or a tenth
+
+	// Calibrate is the share of the examples for decisions about predictions: of all examples, and drawn from those that would train. So
+	// the other parts are the same with and without it. Default: the data's own, or none.
+	Calibrate float64 `yaml:"calibrate,omitempty,nonzero"`
 
 	// TestRows is a text file with the number of a row in each line, counted from 0: these examples are for the test. A tenth of
 	// the others validate unless the data have validation examples of their own, and the rest train.
@@ -50,7 +54,7 @@ type share struct {
 }
 
 func (p *Parts) shares() []share {
-	return []share{{"train", p.Train}, {"validate", p.Validate}, {"test", p.Test}}
+	return []share{{"train", p.Train}, {"validate", p.Validate}, {"test", p.Test}, {calibratePart, p.Calibrate}}
 }
 
 // Check implements config.Checker.
@@ -60,7 +64,7 @@ func (p Parts) Check(f *config.Faults) {
 		f.If(s.value != 0 && !(s.value > 0 && s.value <= 1), s.name, "want a share of the examples above 0 and at most 1, have %v", s.value)
 		if s.value != 0 {
 			given++
-			f.If(p.TestRows != "", s.name, "the rows of test_rows divide the examples: leave this share out")
+			f.If(p.TestRows != "" && s.name != calibratePart, s.name, "the rows of test_rows divide the examples: leave this share out")
 		}
 	}
 	if p.Folds != 0 || p.Fold != 0 {
@@ -73,7 +77,48 @@ func (p Parts) Check(f *config.Faults) {
 	f.If(given == 0 && p.TestRows == "", "", "want shares, as in {train: 0.6, validate: 0.3, test: 0.1}, or test_rows, a file")
 }
 
-// divide chooses among n training examples those that train, and those of the parts that the data lack: first to test, then to
+// assign chooses among n training examples those that train, and those of the parts that the data lack, by the names of the parts. The
+// calibration part, if p has a share of it, is drawn from the examples that would train without it. All lists are in ascending order.
+func (p *Parts) assign(n int, seed uint64, d draw, lackTest, lackValidate, lackCalibrate bool) (kept []int32, held map[string][]int32, err error) {
+	kept, parts, err := p.divide(n, seed, d, lackTest, lackValidate)
+	if err != nil {
+		return nil, nil, err
+	}
+	held = map[string][]int32{}
+	for _, part := range []struct {
+		name  string
+		lacks bool
+	}{{"test", lackTest}, {"validate", lackValidate}} {
+		if part.lacks {
+			held[part.name], parts = parts[0], parts[1:]
+		}
+	}
+	switch {
+	case p == nil || p.Calibrate == 0:
+		return kept, held, nil
+	case !lackCalibrate:
+		return nil, nil, fieldError("split.calibrate", ownPart, "calibration")
+	}
+	size, err := share{calibratePart, p.Calibrate}.of(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if size >= len(kept) {
+		return nil, nil, fieldError("split.calibrate", "leaves none of %d examples to train", n)
+	}
+	if d, err = d.among(kept); err != nil {
+		return nil, nil, err
+	}
+	parts, rest, err := d.parts(len(kept), calibrateKey(seed), []int{size})
+	if err != nil {
+		return nil, nil, fmt.Errorf("to calibrate, beside the other parts: %w", err)
+	}
+	slices.Sort(rest)
+	held[calibratePart] = gather(kept, parts[0], 1)
+	return gather(kept, rest, 1), held, nil
+}
+
+// divide chooses among n training examples those that train or calibrate, and those of the parts that the data lack: first to test, then to
 // validate. All lists are in ascending order. Without settings each part is a tenth (Split). The draw d chooses the rows of a part. With
 // strata parts have their share of every class, which does not change their sizes.
 func (p *Parts) divide(n int, seed uint64, d draw, lackTest, lackValidate bool) (kept []int32, held [][]int32, err error) {
@@ -99,7 +144,7 @@ func (p *Parts) divide(n int, seed uint64, d draw, lackTest, lackValidate bool) 
 		return p.byRows(n, seed, d, lackValidate)
 	}
 	var sizes []int
-	left, sum := n, p.Train
+	left, sum := n, p.Train+p.Calibrate
 	for _, part := range lacking {
 		size := max(n/10, 1)
 		if part.value == 0 {
@@ -119,12 +164,19 @@ func (p *Parts) divide(n int, seed uint64, d draw, lackTest, lackValidate bool) 
 		if err != nil {
 			return nil, nil, err
 		}
+		if p.Calibrate != 0 {
+			more, err := share{calibratePart, p.Calibrate}.of(n)
+			if err != nil {
+				return nil, nil, err
+			}
+			size += more
+		}
 		left = min(size, left)
 	}
 	if left == 0 {
 		return nil, nil, fieldError("split", "leaves none of %d examples to train", n)
 	}
-	parts, _, err := d.parts(n, seed, append(sizes, left))
+	parts, _, err := d.parts(n, splitKey(seed), append(sizes, left))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -144,7 +196,7 @@ func (p *Parts) byFolds(n int, seed uint64, d draw, sizes []int) (kept []int32, 
 	for k := range p.Folds {
 		sizes = append(sizes, (k+1)*left/p.Folds-k*left/p.Folds)
 	}
-	parts, _, err := d.parts(n, seed, sizes)
+	parts, _, err := d.parts(n, splitKey(seed), sizes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -253,23 +305,17 @@ func (p *Problem) split(by *Parts, seed uint64) error {
 	if p.Whole {
 		return nil
 	}
-	var missing []**Set
-	var names []string
-	if p.Test == nil {
-		missing, names = append(missing, &p.Test), append(names, "test")
-	}
-	if p.Validate == nil {
-		missing, names = append(missing, &p.Validate), append(names, "validate")
-	}
-	if len(missing) == 0 && by == nil {
+	if p.Test != nil && p.Validate != nil && by == nil {
 		return nil
 	}
-	kept, held, err := by.divide(p.Train.Len(), seed, anyRows, p.Test == nil, p.Validate == nil)
+	kept, held, err := by.assign(p.Train.Len(), seed, anyRows, p.Test == nil, p.Validate == nil, p.Calibrate == nil)
 	if err != nil {
 		return fmt.Errorf("data set %q: %w", p.Name, err)
 	}
-	for k, set := range missing {
-		*set = p.Train.Select(names[k], held[k])
+	for _, k := range p.labelled() {
+		if rows, is := held[k.name]; is {
+			*k.set = p.Train.Select(k.name, rows)
+		}
 	}
 	p.Train = p.Train.Select(p.Train.Name, kept)
 	return nil

@@ -1,6 +1,11 @@
 package data
 
-import "github.com/starling-smc/starling/internal/finding"
+import (
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/finding"
+)
 
 // Problem is a data set divided into parts.
 type Problem struct {
@@ -53,18 +58,51 @@ type Need struct {
 	Schema     *Schema // of an earlier run on the same data; nil: measure it on the training examples
 }
 
-// standardise standardises every part of a known set.
-func (p *Problem) standardise() error {
-	parts := []**Set{&p.Train, &p.Validate, &p.Test}
+// calibratePart is the name of the part of calibration examples. With a slash and the name of a group it is that of foreign inputs.
+const calibratePart = "calibrate"
+
+// ToCalibrate reports whether the name of a part, as Parts has it, is that of calibration examples or of foreign inputs that are known
+// beforehand. A run of an older version on a known set may know nothing of them.
+func ToCalibrate(part string) bool {
+	return part == calibratePart || strings.HasPrefix(part, calibratePart+"/")
+}
+
+// place is where a problem has a part of some name.
+type place struct {
+	name string
+	set  **Set
+}
+
+// labelled are the places of the parts with targets, in the order in which they are listed; a set is nil where there is none.
+func (p *Problem) labelled() []place {
+	return []place{{"train", &p.Train}, {"validate", &p.Validate}, {"test", &p.Test}, {calibratePart, &p.Calibrate}}
+}
+
+// places are those of all parts and groups that there are.
+func (p *Problem) places() []place {
+	all := slices.DeleteFunc(p.labelled(), func(k place) bool { return *k.set == nil })
 	for i := range p.Groups {
-		parts = append(parts, &p.Groups[i].Set)
+		all = append(all, place{p.Groups[i].Name, &p.Groups[i].Set})
 	}
-	for _, part := range parts {
-		if *part == nil {
-			continue
-		}
-		var err error
-		if *part, err = p.Schema.Standardise(*part); err != nil {
+	for i := range p.Foreign {
+		all = append(all, place{calibratePart + "/" + p.Foreign[i].Name, &p.Foreign[i].Set})
+	}
+	return all
+}
+
+// Parts lists all sets of a problem with their names: train, validate, test and calibrate, those that there are, then the groups, and
+// the foreign inputs that are known beforehand, as calibrate/NAME.
+func (p *Problem) Parts() (all []Group) {
+	for _, k := range p.places() {
+		all = append(all, Group{k.name, *k.set})
+	}
+	return all
+}
+
+// standardise standardises every part of a known set.
+func (p *Problem) standardise() (err error) {
+	for _, k := range p.places() {
+		if *k.set, err = p.Schema.Standardise(*k.set); err != nil {
 			return err
 		}
 	}

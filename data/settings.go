@@ -14,16 +14,20 @@ import (
 // drawn by the seed, or as Split says. Of a CSV with classes each part gets its share of every class. File names are relative to the
 // working directory; a run that is kept knows the way to it from its folder.
 type Settings struct {
-	Set      string      `yaml:"set,omitempty"` // a data set that starling knows by name; starling data list shows all
-	CSV      *CSV        `yaml:"csv,omitempty"` // a table of text or Parquet, and what its columns are
-	Train    *Arrays     `yaml:"train,omitempty"`
-	Validate *Arrays     `yaml:"validate,omitempty"`
-	Test     *Arrays     `yaml:"test,omitempty"`
-	Memory   *Memory     `yaml:"memory,omitempty"`       // set by Go programs only: {} in the config of such a run
-	Groups   []GroupFile `yaml:"groups,omitempty,pairs"` // out-of-distribution inputs, on which a network should be uncertain
-	Split    *Parts      `yaml:"split,omitempty"`        // how the training examples are divided
-	Seed     *uint64     `yaml:"seed,omitempty"`         // draws the parts that are held out. Without it (nil), the run's seed does
-	Whole    bool        `yaml:"whole,omitempty"`        // hold nothing out of the training examples: a missing part stays missing
+	Set       string      `yaml:"set,omitempty"` // a data set that starling knows by name; starling data list shows all
+	CSV       *CSV        `yaml:"csv,omitempty"` // a table of text or Parquet, and what its columns are
+	Train     *Arrays     `yaml:"train,omitempty"`
+	Validate  *Arrays     `yaml:"validate,omitempty"`
+	Test      *Arrays     `yaml:"test,omitempty"`
+	Calibrate *Arrays     `yaml:"calibrate,omitempty"`    // labelled examples that no network learns from, for decisions about its predictions
+	Memory    *Memory     `yaml:"memory,omitempty"`       // set by Go programs only: {} in the config of such a run
+	Groups    []GroupFile `yaml:"groups,omitempty,pairs"` // out-of-distribution inputs, on which a network should be uncertain
+	// CalibrateGroups are out-of-distribution inputs that are known beforehand: decisions may be learnt from them, beside calibration
+	// examples, and they are never scored.
+	CalibrateGroups []GroupFile `yaml:"calibrate_groups,omitempty,pairs"`
+	Split           *Parts      `yaml:"split,omitempty"` // how the training examples are divided
+	Seed            *uint64     `yaml:"seed,omitempty"`  // draws the parts that are held out. Without it (nil), the run's seed does
+	Whole           bool        `yaml:"whole,omitempty"` // hold nothing out of the training examples: a missing part stays missing
 
 	// Standardise is none, inputs or both. Inputs have mean 0 and sd 1 over the training examples. Both does the same to the
 	// targets of a regression: a likelihood's sd is then a share of the target's sd, and predictions and scores come back in
@@ -34,6 +38,11 @@ type Settings struct {
 	// standardised as other targets are. Predictions and scores come back in the target's units, the NLL too. Without it, targets are
 	// learnt as they are.
 	Target string `yaml:"target,omitempty"`
+}
+
+// OwnCalibrate reports whether the user names calibration examples beside those to train.
+func (s *Settings) OwnCalibrate() bool {
+	return s.Calibrate != nil || s.CSV != nil && s.CSV.Calibrate != "" || s.Memory != nil && s.Memory.Calibrate != nil
 }
 
 // OwnTest reports whether the user names test examples beside those to train. A set that starling knows has test examples of its own.
@@ -71,27 +80,37 @@ func (s Settings) Tabular() bool { return s.CSV != nil || Tabular(s.Set) }
 // Validates reports whether there are validation examples: a part of the data, or examples that are held out.
 func (s Settings) Validates() bool {
 	k, err := sets.Find(s.Set)
-	own, _ := s.own()
+	own, _, _ := s.own()
 	return own || !s.Whole && (err != nil || !k.Whole)
 }
 
+// Calibrates reports whether there are calibration examples: a part of the data, or a share of the training examples. Where the examples
+// were in a program's memory, of which a config says nothing, there may be.
+func (s Settings) Calibrates() bool {
+	_, _, own := s.own()
+	return own || s.Split != nil && s.Split.Calibrate != 0 || s.forgotten()
+}
+
+// forgotten reports whether the examples were in the memory of a program that is over.
+func (s Settings) forgotten() bool { return s.Memory != nil && s.Memory.Train == nil }
+
 // own reports which parts the data have of their own.
-func (s Settings) own() (validate, test bool) {
-	validate, test = s.Validate != nil, s.Test != nil
+func (s Settings) own() (validate, test, calibrate bool) {
+	validate, test, calibrate = s.Validate != nil, s.OwnTest(), s.OwnCalibrate()
 	if c := s.CSV; c != nil {
-		validate, test = c.Validate != "", c.Test != ""
+		validate = c.Validate != ""
 	}
 	if m := s.Memory; m != nil {
-		validate, test = validate || m.Validate != nil, test || m.Test != nil
+		validate = validate || m.Validate != nil
 	}
 	if k, err := sets.Find(s.Set); err == nil {
-		validate, test = validate || k.Validate > 0, test || k.Test > 0
+		validate, test, calibrate = validate || k.Validate > 0, test || k.Test > 0, calibrate || k.Calibrate > 0
 	}
-	return validate, test
+	return validate, test, calibrate
 }
 
 // groupNamesTaken lists the names that groups cannot have: the parts of the data, and other scores.
-var groupNamesTaken = []string{"train", "validate", "test", "correct", "incorrect"}
+var groupNamesTaken = []string{"train", "validate", "test", calibratePart, "correct", "incorrect"}
 
 const groupNameTaken = "%s is the name of a part of the data or of the scores: choose another"
 
@@ -104,7 +123,7 @@ func (s Settings) Check(f *config.Faults) {
 	for _, part := range []struct {
 		name   string
 		arrays *Arrays
-	}{{"train", s.Train}, {"validate", s.Validate}, {"test", s.Test}} {
+	}{{"train", s.Train}, {"validate", s.Validate}, {"test", s.Test}, {calibratePart, s.Calibrate}} {
 		switch {
 		case part.arrays == nil:
 		case s.Train == nil:
@@ -114,7 +133,17 @@ func (s Settings) Check(f *config.Faults) {
 		}
 	}
 	s.checkSplit(f)
-	s.checkGroups(f)
+	known := sets.Known{}
+	if k, err := sets.Find(s.Set); err == nil {
+		known = *k
+	}
+	memory := Memory{}
+	if s.Memory != nil {
+		memory = *s.Memory
+	}
+	checkGroups(f, "groups", known.Groups, s.Groups, memory.Groups)
+	checkGroups(f, calibrateGroups, known.Foreign, s.CalibrateGroups, memory.Foreign)
+	f.If(len(s.CalibrateGroups)+len(memory.Foreign) > 0 && !s.Calibrates(), calibrateGroups, foreignAlone)
 	if s.Standardise != "" {
 		f.OneOf("standardise", s.Standardise, "none", "inputs", "both")
 	}
@@ -149,14 +178,24 @@ func (s Settings) checkOne(f *config.Faults) {
 	}
 }
 
-func (s Settings) checkGroups(f *config.Faults) {
+// calibrateGroups is the key of foreign inputs that are known beforehand.
+const calibrateGroups = "calibrate_groups"
+
+const foreignAlone = "a decision is learnt from foreign inputs beside calibration examples, and there are none: give some (csv.calibrate or calibrate, files, " +
+	"or split.calibrate, a share), or leave calibrate_groups out"
+
+// checkGroups checks the names of groups: those that a known set has, and those of files and of memory, which are listed at key.
+func checkGroups(f *config.Faults, key string, known []string, files []GroupFile, memory []MemoryGroup) {
 	seen := map[string]bool{}
+	for _, name := range known {
+		seen[name] = true
+	}
 	check := func(name string, empty bool) {
-		field := "groups." + name
+		field := key + "." + name
 		switch {
 		case name == "" || !config.Printable(name):
 			f.Add(field, "%q: want a name of at most %d bytes without control characters", name, config.LongestName)
-		case slices.Contains(groupNamesTaken, name):
+		case slices.Contains(groupNamesTaken, name) || ToCalibrate(name):
 			f.Add(field, groupNameTaken, name)
 		case seen[name]:
 			f.Add(field, "two groups are named %s", name)
@@ -165,13 +204,11 @@ func (s Settings) checkGroups(f *config.Faults) {
 		}
 		seen[name] = true
 	}
-	for _, g := range s.Groups {
+	for _, g := range files {
 		check(g.Name, g.File == "")
 	}
-	if s.Memory != nil {
-		for _, g := range s.Memory.Groups {
-			check(g.Name, false)
-		}
+	for _, g := range memory {
+		check(g.Name, false)
 	}
 }
 
@@ -182,7 +219,7 @@ func (s Settings) checkSplit(f *config.Faults) {
 	if p == nil {
 		return
 	}
-	validate, test := s.own()
+	validate, test, calibrate := s.own()
 	if k, err := sets.Find(s.Set); err == nil && k.Whole {
 		f.Add("split", "%s is always whole: leave split out", s.Set)
 		return
@@ -197,13 +234,14 @@ func (s Settings) checkSplit(f *config.Faults) {
 	f.If(validate && p.Folds != 0, "split.folds", ownPart, "validation")
 	f.If(test && p.Test != 0, "split.test", ownPart, "test")
 	f.If(test && p.TestRows != "", "split.test_rows", ownPart, "test")
+	f.If(calibrate && p.Calibrate != 0, "split.calibrate", ownPart, "calibration")
 	sum, terms := 0.0, []string{}
 	for _, share := range p.shares() {
 		switch {
 		case share.value != 0:
 			sum, terms = sum+share.value, append(terms, fmt.Sprintf("%s %v", share.name, share.value))
 		case p.Folds != 0 && share.name == "validate":
-		case p.TestRows == "" && !(s.Memory != nil && s.Memory.Train == nil) && (share.name == "validate" && !validate || share.name == "test" && !test):
+		case p.TestRows == "" && !s.forgotten() && (share.name == "validate" && !validate || share.name == "test" && !test):
 			sum, terms = sum+tenth, append(terms, fmt.Sprintf("%s %v (where no share is given)", share.name, tenth))
 		}
 	}

@@ -19,10 +19,15 @@ func splitBy(d draw, n int, seed uint64, parts int) (kept []int32, held [][]int3
 	if n <= parts*size {
 		return nil, nil, fmt.Errorf("too few examples to hold out %d parts: %d", parts, n)
 	}
-	held, kept, err = d.parts(n, seed, slices.Repeat([]int{size}, parts))
+	held, kept, err = d.parts(n, splitKey(seed), slices.Repeat([]int{size}, parts))
 	slices.Sort(kept)
 	return kept, held, err
 }
 
 // splitKey is the key of the order from which the parts are taken.
 func splitKey(seed uint64) rng.Key { return rng.Key{Seed: seed, Purpose: rng.Split} }
+
+// calibrateKey is the key of the order from which the calibration part is taken. It is another draw than that of the other parts.
+func calibrateKey(seed uint64) rng.Key {
+	return rng.Key{Seed: seed, Purpose: rng.Split, Iteration: 1}
+}

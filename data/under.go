@@ -8,15 +8,17 @@ import (
 // files are the files that the settings name.
 func (s *Settings) files() (all []*string) {
 	if c := s.CSV; c != nil {
-		all = append(all, &c.File, &c.Test, &c.Validate)
+		all = append(all, &c.File, &c.Test, &c.Validate, &c.Calibrate)
 	}
-	for _, a := range []*Arrays{s.Train, s.Validate, s.Test} {
+	for _, a := range []*Arrays{s.Train, s.Validate, s.Test, s.Calibrate} {
 		if a != nil {
 			all = append(all, &a.Inputs, &a.Targets)
 		}
 	}
-	for i := range s.Groups {
-		all = append(all, &s.Groups[i].File)
+	for _, groups := range [][]GroupFile{s.Groups, s.CalibrateGroups} {
+		for i := range groups {
+			all = append(all, &groups[i].File)
+		}
 	}
 	if s.Split != nil {
 		all = append(all, &s.Split.TestRows)
@@ -26,8 +28,9 @@ func (s *Settings) files() (all []*string) {
 
 // Under returns the settings with the names of their files, where these are relative, taken from a folder; "": the working directory.
 func (s Settings) Under(folder string) Settings {
-	s.CSV, s.Train, s.Validate, s.Test, s.Split = copied(s.CSV), copied(s.Train), copied(s.Validate), copied(s.Test), copied(s.Split)
-	s.Groups = slices.Clone(s.Groups)
+	s.CSV, s.Split = copied(s.CSV), copied(s.Split)
+	s.Train, s.Validate, s.Test, s.Calibrate = copied(s.Train), copied(s.Validate), copied(s.Test), copied(s.Calibrate)
+	s.Groups, s.CalibrateGroups = slices.Clone(s.Groups), slices.Clone(s.CalibrateGroups)
 	for _, file := range s.files() {
 		if *file != "" && !filepath.IsAbs(*file) {
 			*file = filepath.Join(folder, *file)
@@ -58,16 +61,10 @@ func (p *Problem) Called(by, as Settings) {
 		}
 	}
 	rename(&p.Name)
-	sets := []**Set{&p.Train, &p.Validate, &p.Test}
-	for i := range p.Groups {
-		sets = append(sets, &p.Groups[i].Set)
-	}
-	for _, set := range sets {
-		if *set != nil {
-			other := **set // a set is never changed
-			rename(&other.Source)
-			*set = &other
-		}
+	for _, k := range p.places() {
+		other := **k.set // a set is never changed
+		rename(&other.Source)
+		*k.set = &other
 	}
 	lines := map[string]func(int) int{}
 	for file, line := range p.lines {

@@ -139,14 +139,9 @@ func (j *Job) bytes(particles int) int64 {
 }
 
 func problemBytes(p *data.Problem) (total int64) {
-	sets := []*data.Set{p.Train, p.Validate, p.Test}
-	for _, g := range p.Groups {
-		sets = append(sets, g.Set)
-	}
-	for _, s := range sets {
-		if s != nil {
-			total = sum(total, int64(len(s.U8)), product(4, int64(len(s.F32)+len(s.Labels)+len(s.Values))))
-		}
+	for _, part := range p.Parts() {
+		s := part.Set
+		total = sum(total, int64(len(s.U8)), product(4, int64(len(s.F32)+len(s.Labels)+len(s.Values))))
 	}
 	return total
 }

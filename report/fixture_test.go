@@ -124,8 +124,8 @@ func (s shape) make(t testing.TB) fixture {
 	for _, g := range s.groups {
 		problem.Groups = append(problem.Groups, data.Group{Name: g, Set: s.set(draw, g, n/2)})
 	}
-	for _, p := range parts(problem) {
-		run.Manifest.Data[p.name] = p.set.Checksum()
+	for _, p := range problem.Parts() {
+		run.Manifest.Data[p.Name] = p.Set.Checksum()
 	}
 	a := &eval.Assessment{Problem: problem, Metrics: &eval.Metrics{}}
 	a.Metrics.On, a.Metrics.N = "test", n

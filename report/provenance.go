@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/data"
 )
 
 // provenance lists everything that is needed to repeat a run: seed, versions, data and config.
@@ -43,9 +42,9 @@ func (v *view) provenance() section {
 		}
 	}
 	t := table{Caption: "Data, by SHA-256 of shape, inputs and targets", Head: []string{"part", "examples", "checksum"}, Words: []int{2}}
-	for _, p := range parts(v.a.Problem) {
-		if sum, ok := m.Data[p.name]; ok {
-			t.add(p.name, count(p.set.Len()), sum)
+	for _, p := range v.a.Problem.Parts() {
+		if sum, ok := m.Data[p.Name]; ok {
+			t.add(p.Name, count(p.Set.Len()), sum)
 		}
 	}
 	if t.Rows == nil { // evaluated on other data: their sizes are not known here
@@ -55,24 +54,6 @@ func (v *view) provenance() section {
 	}
 	s.Tables = append(s.Tables, t)
 	return s
-}
-
-type part struct {
-	name string
-	set  *data.Set
-}
-
-// parts lists the parts of a problem, in the order of use.
-func parts(p *data.Problem) (all []part) {
-	for _, k := range []part{{"train", p.Train}, {"validate", p.Validate}, {"test", p.Test}} {
-		if k.set != nil {
-			all = append(all, k)
-		}
-	}
-	for _, g := range p.Groups {
-		all = append(all, part{g.Name, g.Set})
-	}
-	return all
 }
 
 func when(t time.Time) string {

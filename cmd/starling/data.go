@@ -39,28 +39,30 @@ func newDataList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			type row struct {
-				Name     string   `json:"name"`
-				About    string   `json:"about"`
-				Licence  string   `json:"licence"`
-				Train    int      `json:"train"`
-				Validate int      `json:"validate"`
-				Test     int      `json:"test"`
-				Groups   []string `json:"groups"`
-				Target   string   `json:"target"`
-				Files    []string `json:"files"`
-				BuiltIn  bool     `json:"built_in"`
-				Found    bool     `json:"found"`
-				Download bool     `json:"download"`
+				Name      string   `json:"name"`
+				About     string   `json:"about"`
+				Licence   string   `json:"licence"`
+				Train     int      `json:"train"`
+				Validate  int      `json:"validate"`
+				Test      int      `json:"test"`
+				Groups    []string `json:"groups"`
+				Calibrate int      `json:"calibrate"`
+				Foreign   []string `json:"calibrate_groups"`
+				Target    string   `json:"target"`
+				Files     []string `json:"files"`
+				BuiltIn   bool     `json:"built_in"`
+				Found     bool     `json:"found"`
+				Download  bool     `json:"download"`
 			}
 			rows := []row{}
 			for _, k := range sets.List(dir) {
-				rows = append(rows, row{k.Name, k.About, k.Licence, k.Train, k.Validate, k.Test, list(k.Groups), k.Target, list(k.Files), k.BuiltIn, k.Found, k.Download})
+				rows = append(rows, row{k.Name, k.About, k.Licence, k.Train, k.Validate, k.Test, list(k.Groups), k.Calibrate, list(k.Foreign), k.Target, list(k.Files), k.BuiltIn, k.Found, k.Download})
 				if jsonOut {
 					continue
 				}
 				left := fmt.Sprintf("%-14s %-9s", k.Name, place(k))
 				left = beside(out, left, k.About)
-				size := sizes(k.Train, k.Validate, k.Test, len(k.Groups))
+				size := sizes{k.Train, k.Validate, k.Test, len(k.Groups), k.Calibrate, len(k.Foreign)}.String()
 				if k.Target != "" {
 					size = numeral.Count(k.Train) + " rows, to predict " + k.Target
 				}

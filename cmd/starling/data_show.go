@@ -194,21 +194,12 @@ func showSet(w io.Writer, known sets.Known, dir string, jsonOut bool) error {
 		return &starling.DataError{Err: err}
 	}
 	var parts []part
-	add := func(name string, s *data.Set) {
-		if s == nil {
-			return
-		}
-		dtype := "float32"
+	for _, of := range problem.Parts() {
+		s, dtype := of.Set, "float32"
 		if s.U8 != nil {
 			dtype = "uint8"
 		}
-		parts = append(parts, part{name, s.Len(), s.Shape, dtype, s.Classes, s.Names, s.Outputs, s.Checksum()})
-	}
-	add("train", problem.Train)
-	add("validate", problem.Validate)
-	add("test", problem.Test)
-	for _, g := range problem.Groups {
-		add(g.Name, g.Set)
+		parts = append(parts, part{of.Name, s.Len(), s.Shape, dtype, s.Classes, s.Names, s.Outputs, s.Checksum()})
 	}
 	var columns *formats.TableSummary
 	if data.Tabular(known.Name) {

@@ -204,17 +204,20 @@ func (f ZeroFeatures) words() words {
 		say("%v features (from 0: %s) are constant over the training examples: the network sees them as 0 everywhere", f.Features.Count, f.Features.Names))}
 }
 
-// UnseenClasses names classes that validation and test examples have, so many of them, and no training example.
+// UnseenClasses names classes that examples of other parts have, so many of them, and no training example. There are calibration examples
+// beside those to validate and to test if Calibrates.
 type UnseenClasses struct {
-	Classes  Some
-	Examples int
+	Classes    Some
+	Examples   int
+	Calibrates bool `kept:"?"`
 }
 
 func (f UnseenClasses) words() words {
 	return words{
 		look: warning | ofData | early,
-		says: say("no training example has %s, which %v validation and test %s", f.Classes.plural("class ", "the classes ")+f.Classes.Names,
-			f.Examples, plural(f.Examples, "example has", "examples have")),
+		says: say("no training example has %s, which %v %s", f.Classes.plural("class ", "the classes ")+f.Classes.Names,
+			f.Examples, either(f.Calibrates, plural(f.Examples, "example of another part has", "examples of other parts have"),
+				plural(f.Examples, "validation and test example has", "validation and test examples have"))),
 		means: "a network cannot learn " + f.Classes.plural("it", "them"), cure: "take another division (seed, data.split) or more examples", help: helpData,
 	}
 }
@@ -276,6 +279,47 @@ func (f FewForThreshold) words() words {
 	}
 }
 
+// CalibrationSeen says how many of the calibration examples train, validate or test, too.
+type CalibrationSeen struct {
+	Examples  int
+	Trains    int `kept:"?"`
+	Validates int `kept:"?"`
+	Tests     int `kept:"?"`
+}
+
+func (f CalibrationSeen) words() words {
+	var also, means []string
+	if f.Trains > 0 {
+		also = append(also, plural(f.Trains, "1 trains", say("%v train", f.Trains)))
+	}
+	if f.Validates > 0 {
+		also = append(also, plural(f.Validates, "1 validates", say("%v validate", f.Validates)))
+	}
+	if f.Tests > 0 {
+		also = append(also, plural(f.Tests, "1 is for the test", say("%v are for the test", f.Tests)))
+	}
+	if f.Trains+f.Validates > 0 {
+		means = append(means, "the network is better on examples that it has seen, so that decisions learnt from them are too sure")
+	}
+	if f.Tests > 0 {
+		means = append(means, "the scores of decisions on the test part are too good")
+	}
+	return words{
+		look: warning | ofData | early, says: say("of %s %s, too", numeral.Several(f.Examples, "calibration example"), numeral.List(also)),
+		means: strings.Join(means, ", and "), cure: "calibrate with examples of no other part", help: helpCalibration,
+	}
+}
+
+// ForeignScored says that so many of the foreign inputs that are known beforehand are scored, too.
+type ForeignScored struct{ Inputs int }
+
+func (f ForeignScored) words() words {
+	return words{
+		look: warning | ofData | early, says: say("%s of data.calibrate_groups %s in data.groups, too", numeral.Several(f.Inputs, "input"), plural(f.Inputs, "is", "are")),
+		means: "the scores of decisions that are learnt from them are too good", cure: "calibrate with other foreign inputs", help: helpCalibration,
+	}
+}
+
 // InitUnused says that model.init was given, but no particle begins there and the prior's mean is 0.
 type InitUnused struct{}
 
@@ -290,6 +334,7 @@ func (InitUnused) words() words {
 type GroupsTogether struct {
 	Column                string // that says which rows are a group
 	Train, Validate, Test int
+	Calibrate             int `kept:"?"`
 }
 
 func (f GroupsTogether) words() words {
@@ -300,13 +345,17 @@ func (f GroupsTogether) words() words {
 	if f.Test > 0 {
 		parts = append(parts, plural(f.Test, "1 is for the test", say("%v are for the test", f.Test)))
 	}
+	if f.Calibrate > 0 {
+		parts = append(parts, plural(f.Calibrate, "1 calibrates", say("%v calibrate", f.Calibrate)))
+	}
 	return words{look: note, says: "rows that agree in column " + f.Column + " are in one part: " + numeral.List(parts)}
 }
 
-// GroupsShared says that a file of another part has rows of groups that train.
+// GroupsShared says that a file of another part has rows of groups that train: of the calibration part if Calibrate.
 type GroupsShared struct {
 	Column, File string
 	Groups, Rows int
+	Calibrate    bool `kept:"?"`
 }
 
 func (f GroupsShared) words() words {
@@ -314,7 +363,7 @@ func (f GroupsShared) words() words {
 		look: warning | ofData,
 		says: say("%s of %s %s of groups that train (%s of column %s)", numeral.Several(f.Rows, "row"), f.File, plural(f.Rows, "is", "are"),
 			numeral.Several(f.Groups, "group"), f.Column),
-		means: "the scores on them are too good for new groups",
+		means: either(f.Calibrate, "a decision that is learnt from them is too sure of itself for new groups", "the scores on them are too good for new groups"),
 		cure:  say("leave these rows out of %s, or leave data.csv.group out", f.File), help: helpData,
 	}
 }

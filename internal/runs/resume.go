@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"time"
 
 	"github.com/starling-smc/starling/internal/regular"
@@ -48,6 +49,8 @@ func (k *keeper) resume(r *Run) error {
 		was := identity{m.Kind, m.Version, m.Revision, config, m.Data, m.Init}
 		if m.Status == Done { // nothing is computed: any version may show it
 			was.release, was.revision = k.state.release, k.state.revision
+			was.data = maps.Clone(k.state.data) // with parts that the run's version did not know
+			maps.Copy(was.data, m.Data)
 		}
 		if err := k.state.differ(&was, f.kind.Differ); err != nil {
 			var other *OtherRunError

@@ -23,12 +23,16 @@ type Known struct {
 	Validate int
 	Test     int
 	Groups   []string
-	Whole    bool     // nothing is held out of the training examples
-	Target   string   // the column to predict if the set is a table, like a user's own CSV; else empty
-	BuiltIn  bool     // the program holds it
-	Files    []string // below the data directory; nil: built in
-	Found    bool     // built in, or all Files are there
-	Download bool     // Fetch can download the Files
+	// Calibrate is the number of labelled examples that no network learns from, for decisions about its predictions, and Foreign are
+	// groups, with names of their own, that are known beforehand.
+	Calibrate int
+	Foreign   []string
+	Whole     bool     // nothing is held out of the training examples
+	Target    string   // the column to predict if the set is a table, like a user's own CSV; else empty
+	BuiltIn   bool     // the program holds it
+	Files     []string // below the data directory; nil: built in
+	Found     bool     // built in, or all Files are there
+	Download  bool     // Fetch can download the Files
 
 	unused []string // of a table: columns that are not inputs
 

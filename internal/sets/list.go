@@ -95,7 +95,8 @@ func known() []Known {
 		}, {
 			Name: "mnist7", About: "digits 0 to 7 of MNIST, few to train; eights, nines, noise and noisy digits as out-of-distribution inputs",
 			Licence: mnistLicence, Train: 1200, Validate: 200, Test: 7000,
-			Groups: []string{"eight", "nine", "noise", "perturbed"}, BuiltIn: true, Pictures: mnist7,
+			Groups: []string{"eight", "nine", "noise", "perturbed"}, Calibrate: 2000, Foreign: []string{"eight", "nine", "noise", "perturbed"},
+			BuiltIn: true, Pictures: mnist7,
 		}, {
 			Name: "naval", About: "decay of a frigate's gas turbine, 16 measurements; the compressor's decay is left out",
 			Licence: "CC BY 4.0, Coraddu et al. 2014", Train: 11934, Target: "turbine_decay", unused: []string{"compressor_decay"},

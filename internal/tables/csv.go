@@ -29,6 +29,9 @@ type CSV struct {
 	Test string `yaml:"test,omitempty"`
 	// Validate is likewise the file of the validation part.
 	Validate string `yaml:"validate,omitempty"`
+	// Calibrate is likewise the file of the calibration part: examples that no network learns from, for decisions about its predictions.
+	// Empty: there is none, unless split draws one.
+	Calibrate string `yaml:"calibrate,omitempty"`
 	// Target is the column to predict: its name, or without a header its number from 1. It may hold words, which are the names of classes.
 	// A config needs it (in Go: readers take none where it is empty, and keep names only if a cell is not a number).
 	Target string `yaml:"target"`
