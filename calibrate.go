@@ -115,7 +115,7 @@ func (r *Run) toCalibrate(c *Calibration, by *decide.Settings, dir string) (*dat
 	if err != nil {
 		return p, append(p.Noted, finding.Of(finding.CalibrationUnknown{Why: err.Error()})), nil
 	}
-	return p, p.Noted, nil
+	return p, append(p.Noted, calibrated(p, !r.Spec.Method.Needs().Whole)...), nil
 }
 
 // needsOwn says why a calibration needs the run's own data; empty: it does not.

@@ -9,7 +9,7 @@ func (p *Problem) ReadCalibration(name, labels, dir string, foreign ...string) e
 	case name == "" && labels != "":
 		return fieldError("", "the labels %s need a file of inputs", labels)
 	case name != "":
-		other, err := p.Schema.read(name, labels, dir, "calibrate", notCalibrated)
+		other, err := p.Schema.read(name, labels, dir, calibratePart, notCalibrated)
 		if err != nil {
 			return err
 		}

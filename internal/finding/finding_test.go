@@ -71,12 +71,8 @@ func all() (fs []Finding) {
 		WordColumns{list("colour"), 3}, WordColumns{list("colour", "size"), 1},
 		RowNumbers{list("id"), "[note, id]", "[id]"}, RowNumbers{list("id", "order"), "[id, order]", "[id, order]"}, UnlikeWords{list("name"), 90, 120, "[name]"}, UnlikeWords{list("name", "note"), 190, 120, "[name, note]"}, UnitWords{list("price"), "[price]"}, UnitWords{list("price", "number 3"), `[price, "3"]`},
 		WholeAmounts{"y", 4, "model.layers.4"}, WholeAmounts{"y", 1004, "model.layers.4"}, ManyZeros{"y", .684}, MissingValues{list("age")}, MissingValues{list("age", "colour")}, MissingElsewhere{list("age")}, MissingElsewhere{list("age", "colour")},
-<<<<<<< HEAD
-		ZeroFeatures{FirstFeatures([]int{4})}, ZeroFeatures{FirstFeatures([]int{4, 9})}, ZeroFeatures{FirstFeatures(make([]int, 21))}, UnseenClasses{list("cedar"), 1}, UnseenClasses{list("3", "7"), 12}, RareClasses{list("cedar (3)"), 5}, RareClasses{list("3 (1)", "7 (4)"), 5}, RareClasses{FirstOf(slices.Repeat([]string{"c (1)"}, 12)), 5}, NoThreshold{1, 200}, NoThreshold{3, 200}, FewForThreshold{12, .05, .2209},
-		NotDecided{"abstain: no answer to the examples to calibrate with is wrong"}, RiskNotKept{.02, 2000}, RiskNotKept{.005, 2000},
-=======
 		ZeroFeatures{FirstFeatures([]int{4})}, ZeroFeatures{FirstFeatures([]int{4, 9})}, ZeroFeatures{FirstFeatures(make([]int, 21))}, UnseenClasses{list("cedar"), 1, false}, UnseenClasses{list("3", "7"), 12, false}, UnseenClasses{list("3", "7"), 12, true}, RareClasses{list("cedar (3)"), 5}, RareClasses{list("3 (1)", "7 (4)"), 5}, RareClasses{FirstOf(slices.Repeat([]string{"c (1)"}, 12)), 5}, NoThreshold{1, 200}, NoThreshold{3, 200}, FewForThreshold{12, .05, .2209},
->>>>>>> 599bfdd6
+		NotDecided{"abstain: no answer to the examples to calibrate with is wrong"}, RiskNotKept{.02, 2000}, RiskNotKept{.005, 2000},
 		OutsideRows{FewOf([]string{OutsideColumn(`"area"`, 2, 580000, 58e12, 20, 180)}), "new.csv", 2, 300, 0}, OutsideRows{FewOf(slices.Repeat([]string{OutsideColumn(`"area"`, 1, -5, -5, 20, 180)}, 5)), "new.csv", 1, 1, 0}, OutsideRows{list(OutsideColumn("", 120, 2, 255, 0, 1)), "x.npy", 120, 120, .42},
 		OtherUnits{FirstOf([]string{`"area"`}), "new.csv", 1000, true}, OtherUnits{FirstOf([]string{`"a"`, `"b"`}), "new.csv", 25.4, false}, OtherUnits{list(""), "x.npy", 255, true}, OutsideRows{list("y"), "x.npy", 1, 1000, .00002}, NoRanges{},
 		ChannelsLast{"x.npy", 28, 28, 1},
