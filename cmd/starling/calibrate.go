@@ -121,11 +121,11 @@ func showLearnt(out io.Writer, run *starling.Run, by *decide.Settings, d *eval.D
 		row("width", fmt.Sprintf("times %s, learnt from %s: %s%s", significant(uq.Number(f.Posterior)), from, sides(f.Posterior, "too narrow", "too wide"), effect))
 	}
 	if s := d.Sets; s != nil {
-		row("sets", fmt.Sprintf("of classes that hold the truth at a rate of %v by %s, learnt from %s%s", by.Sets.Rate, decide.Scores.Name(by.Sets.Score),
+		row("sets", fmt.Sprintf("that hold the class at a rate of %v (%s), learnt from %s%s", by.Sets.Rate, decide.Scores.Name(by.Sets.Score),
 			numeral.Several(s.Examples, "example"), sized(on, "classes each on average")))
 	}
 	if s := d.Intervals; s != nil {
-		row("intervals", fmt.Sprintf("that hold the truth at a rate of %v, learnt from %s%s", by.Sets.Rate, numeral.Several(s.Examples, "example"), sized(on, "wide on average")))
+		row("intervals", fmt.Sprintf("that hold the target at a rate of %v, learnt from %s%s", by.Sets.Rate, numeral.Several(s.Examples, "example"), sized(on, "wide on average")))
 	}
 	if rule := d.Abstain; rule != nil {
 		a, err := by.Abstain.Complete(numbers)
@@ -134,9 +134,12 @@ func showLearnt(out io.Writer, run *starling.Run, by *decide.Settings, d *eval.D
 		}
 		text := fmt.Sprintf("by %s, threshold %s, learnt from %s", a.By, significant(rule.Threshold), numeral.Several(rule.Examples, "example"))
 		if !rule.Kept {
-			text = fmt.Sprintf("every row, since no threshold of %s does what was asked for", a.By)
+			text = fmt.Sprintf("every row: no threshold of %s will do", a.By)
 		} else if on != nil && on.Abstention != nil {
-			text += fmt.Sprintf(": %s of these refused, %s of the answered wrong", percent(1-on.Abstention.Share), percent(on.Abstention.Error))
+			text += fmt.Sprintf(": %s of these refused", percent(1-on.Abstention.Share))
+			if !numbers || a.Tolerance > 0 {
+				text += fmt.Sprintf(", %s of the answered wrong", percent(on.Abstention.Error))
+			}
 		}
 		row("abstain", text)
 	}
