@@ -74,4 +74,3 @@ func TestCalibrateSeen(t *testing.T) {
 		t.Errorf("found %s", said)
 	}
 }
-

@@ -18,8 +18,8 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 )
 
-// grown are files of trees in a folder: those to learn from, fresh ones to calibrate with, and inputs that are no trees.
-type grown struct{ own, fresh, far string }
+// grown are files of trees in a folder: those to learn from, fresh ones to calibrate with, those of one class, and inputs that are no trees.
+type grown struct{ own, fresh, one, far string }
 
 func grow(t *testing.T) grown {
 	t.Helper()
@@ -34,7 +34,10 @@ func grow(t *testing.T) grown {
 	for i := range 12 {
 		far = append(far, fmt.Appendf(nil, "%d,%d,30,%d\n", i-9, 20+i, 100+i))
 	}
-	return grown{put("own.csv", lines[:51]), put("fresh.csv", slices.Concat(lines[:1], lines[51:])), put("far.csv", far)}
+	ashes := slices.DeleteFunc(slices.Clone(lines[1:]), func(line []byte) bool { return !bytes.HasSuffix(line, []byte(",ash\n")) })
+	return grown{
+		put("own.csv", lines[:51]), put("fresh.csv", slices.Concat(lines[:1], lines[51:])), put("one.csv", slices.Concat(lines[:1], ashes)), put("far.csv", far),
+	}
 }
 
 // spec is the config of trees on these files, with changes.
@@ -196,6 +199,7 @@ func TestCalibrateRefused(t *testing.T) {
 		"few for sets":   {Calibration{Data: few}, "", true, "a rate of 0.9"},
 		"few for a risk": {Calibration{Data: g.fresh}, "{abstain: {at: {risk: 0.01}}}", true, "299"},
 		"no foreign":     {Calibration{Data: g.fresh}, "{abstain: {by: classifier, at: f1}}", true, "foreign inputs"},
+		"one class":      {Calibration{Data: g.one, OOD: []string{g.far}}, "{abstain: {by: classifier, at: f1}}", false, "nothing was learnt, and the run in " + dir + " keeps what it had: "},
 		"for numbers":    {Calibration{Data: g.fresh}, "{abstain: {by: sd, at: {coverage: 0.9}}}", true, "by sd is for numbers"},
 	} {
 		if x.decide != "" {
@@ -223,6 +227,19 @@ func TestCalibrateRefused(t *testing.T) {
 	}
 	if _, _, err := run.Calibrate(ctx, Calibration{Data: g.fresh}, Options{}); !errors.Is(err, context.Canceled) || !maps.Equal(folder(t, dir), was) {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestCalibrateInPart: examples that refuse one piece teach the others, and what was refused is told.
+func TestCalibrateInPart(t *testing.T) {
+	g := grow(t)
+	_, dir := kept(t, g.spec(t))
+	found := calibrate(t, dir, Calibration{Data: g.one, OOD: []string{g.far}, Decide: deciders(t, "{sets: {rate: 0.5}, abstain: {by: classifier, at: f1}}")}, Options{})
+	if said := strings.Join(notes(found), "\n"); !strings.Contains(said, "the classifier of wrong answers needs examples of several classes") {
+		t.Errorf("found %q", said)
+	}
+	if run, err := OpenRun(dir); err != nil || run.Decision.Sets == nil || run.Decision.Classifier != nil || run.Decision.Abstain != nil {
+		t.Errorf("%+v, %v", run, err)
 	}
 }
 
