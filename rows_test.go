@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
@@ -26,6 +27,8 @@ func small(t *testing.T) map[string]Spec {
 	const conv = "model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}"
 	yes := filepath.Join(t.TempDir(), "yes.csv")
 	save(t, yes, []byte(testkit.Table(60, "yes", "no")))
+	more := filepath.Join(t.TempDir(), "more.csv")
+	save(t, more, read(t, "testdata", "trees.csv"))
 	specs := map[string]Spec{
 		"smc":           trees(t),
 		"pcn":           trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.weight=reversal", "method.smc.resample={scheme: stratified}"),
@@ -53,6 +56,18 @@ func small(t *testing.T) map[string]Spec {
 		"noise": regression(t, "both", "model.layers.2.dense=2", "model.likelihood={gaussian: {sd: predicted}}",
 			"data.split={train: 0.5, validate: 0.3, test: 0.2}"),
 		"tails": regression(t, "both", "model.likelihood={student: {df: learned, sd: learned}}"),
+		"decided": trees(t, "prior.anchor=null", "method=ensemble", "data.split={calibrate: 0.3}",
+			"decide={temperature: true, sets: {score: lac, rate: 0.8}, abstain: {by: epistemic, at: {coverage: 0.8}}}"),
+		"decided-aps": trees(t, "prior.anchor=null", "method=ensemble", "data.split={calibrate: 0.3}",
+			"decide={sets: {score: aps, rate: 0.8}, abstain: {by: confidence, at: 0.5}}"),
+		"decided-raps": trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 90, keep: 6, move: {pcn: {}}}}", "data={csv: {file: testdata/trees.csv, target: kind, calibrate: "+more+"}, whole: true}",
+			"decide={temperature: true, sets: {score: {raps: {after: 1}}, rate: 0.7, by_class: true}, abstain: {by: energy, at: {pass: 0.9}}}"),
+		"decided-risk": trees(t, "prior.anchor=null", "method=map", "data.split={calibrate: 0.3}",
+			"decide={temperature: true, abstain: {by: entropy, at: {risk: 0.6}}}"),
+		"classified": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2", "method=ensemble", "prior.anchor=null",
+			"decide={temperature: true, sets: {score: lac, rate: 0.9}, abstain: {by: classifier, at: f1}}"),
+		"decided-numbers": regression(t, "both", "data.split={calibrate: 0.3}",
+			"decide={temperature: true, sets: {rate: 0.8}, abstain: {by: sd, at: {coverage: 0.8}}}"),
 		"bernoulli": trees(t, "data.csv={file: "+yes+", target: y}", "model={layers: [{dense: 3}, tanh, {dense: 1}], likelihood: bernoulli}",
 			"method.smc.resample={scheme: systematic, when: never}", "map=null"),
 		"followed": followed(t),
@@ -163,6 +178,13 @@ func rows(spec Spec) (used []string) {
 	if keep != nil {
 		add("keeper", smc.Keepers.Name(keep))
 	}
+	if d := spec.Decide; d != nil && d.Sets != nil {
+		add("score", decide.Scores.Name(d.Sets.Score))
+	}
+	if d := spec.Decide; d != nil && d.Abstain != nil {
+		add("signal", decide.Signals.Name(d.Abstain.By))
+		add("cutoff", decide.Cutoffs.Name(d.Abstain.At))
+	}
 	if s := spec.Method.Sampling(); s != nil {
 		add("move", mcmc.Moves.Name(s.Move))
 		add("path", smc.Paths.Name(s.Path))
@@ -178,6 +200,7 @@ var tables = map[string]config.Family{
 	"method": method.Methods, "likelihood": nn.Likelihoods, "layer": nn.Layers, "prior": bnn.Priors,
 	"optimiser": nn.Optimisers, "schedule": nn.Schedules, "weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
 	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers, "stop": method.Stops,
+	"score": decide.Scores, "signal": decide.Signals, "cutoff": decide.Cutoffs,
 }
 
 // TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
@@ -269,6 +292,20 @@ var settings = map[string]string{
 	"scheme systematic":      "method.smc.resample={scheme: systematic}",
 	"scheme stratified":      "method.smc.resample={scheme: stratified}",
 	"scheme residual":        "method.smc.resample={scheme: residual}",
+	"score lac":              "decide={sets: {score: lac, rate: 0.9, by_class: true, empty: true}}",
+	"score aps":              "decide={sets: {score: aps}}",
+	"score raps":             "decide={sets: {score: {raps: {penalty: 0.2, after: 3}}}}",
+	"signal entropy":         "decide={abstain: {by: entropy, at: f1}}",
+	"signal epistemic":       "decide={abstain: {by: epistemic, at: f1}}",
+	"signal confidence":      "decide={temperature: true, abstain: {by: confidence, at: f1}}",
+	"signal energy":          "decide={abstain: {by: energy, at: f1}}",
+	"signal classifier":      "decide={abstain: {by: {classifier: {literal: true}}, at: f1}}",
+	"signal sd":              "model.likelihood={gaussian: {sd: 1}}\ndecide={abstain: {by: sd, at: f1, tolerance: 2}}",
+	"cutoff threshold":       "decide={abstain: {by: entropy, at: {threshold: 0.4}}}",
+	"cutoff f1":              "decide={abstain: {by: entropy, at: f1}}",
+	"cutoff pass":            "decide={abstain: {by: entropy, at: {pass: 0.9}}}",
+	"cutoff coverage":        "decide={abstain: {by: entropy, at: {coverage: 0.8}}}",
+	"cutoff risk":            "decide={abstain: {by: entropy, at: {risk: 0.05}}}",
 	"layer flatten":          "model.layers.0=flatten",
 	"layer relu":             "model.layers.0=relu",
 	"layer tanh":             "model.layers.0=tanh",

@@ -116,10 +116,6 @@ func (a *Assessment) judgeNumbers(ctx context.Context, l *Learnt, e *bnn.Ensembl
 	if err != nil {
 		return err
 	}
-	made, err := l.numbers(v)
-	if err != nil {
-		return err
-	}
 	y := a.Regression.Targets
 	if l.Intervals != nil {
 		promise := func(k int, widen float64) Promise {
@@ -147,14 +143,18 @@ func (a *Assessment) judgeNumbers(ctx context.Context, l *Learnt, e *bnn.Ensembl
 	if t := l.by.Abstain.Tolerance; t != 0 {
 		tolerance = t
 	}
+	var made verdicts
+	if err := l.abstains(&made, v.rows, true); err != nil {
+		return err
+	}
 	x.Doubts, x.Wrong = made.doubts, decide.WrongNumbers(v.mean, y, tolerance)
 	for _, g := range a.Problem.Groups {
 		v, err := predictNumbers(ctx, e, targets, g.Set, l.temper(), nil, p)
 		if err != nil {
 			return err
 		}
-		made, err := l.numbers(v)
-		if err != nil {
+		var made verdicts
+		if err := l.abstains(&made, v.rows, true); err != nil {
 			return err
 		}
 		x.Foreign = append(x.Foreign, made.doubts...)
