@@ -22,7 +22,7 @@ import (
 // Calibration names what Run.Calibrate learns from, and what it learns.
 type Calibration struct {
 	// Data are labelled examples that nothing has learnt from: a set by name, a table with the run's columns, or a file of inputs. Empty, or the
-	// run's own set: the run's own calibration examples.
+	// run's own set: the run's own calibration examples. A program may give them as Run.Spec.Data.Memory, with the others.
 	Data   string
 	Labels string           // file of the targets, if Data is a file of inputs alone
 	OOD    []string         // sets or files of foreign inputs that are known beforehand

@@ -320,7 +320,12 @@ func TestCalibrateOfMemory(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	run.Spec.Data.Memory = spec.Data.Memory
-	if d, _, err := run.Calibrate(t.Context(), fresh, Options{}); err != nil || d.Temperature == nil {
+	if d, _, err := run.Calibrate(t.Context(), fresh, Options{}); err != nil || d.Temperature == nil || d.Sets.Examples != 40 {
 		t.Errorf("%+v, %v", d, err)
+	}
+	more := &data.Slices{Inputs: own.Inputs[:30], Labels: own.Labels[:30]}
+	run.Spec.Data.Memory = &data.Memory{Train: own, Calibrate: more}
+	if d, _, err := run.Calibrate(t.Context(), Calibration{}, Options{}); err != nil || d.Sets.Examples != 30 {
+		t.Errorf("in memory, too: %+v, %v", d, err)
 	}
 }
