@@ -29,8 +29,8 @@ type Calibration struct {
 	Decide *decide.Settings // what to learn; nil: as Run.Deciding says
 }
 
-// deciding is the part of a config that says what to learn.
-type deciding struct {
+// decideBlock is the part of a config that says what to learn.
+type decideBlock struct {
 	Decide *decide.Settings `yaml:"decide"`
 }
 
@@ -38,12 +38,12 @@ type deciding struct {
 // truth at a rate of 0.9, and a threshold that answers 0.9 of the rows. Each of sets changes a value, as in "decide.sets.rate=0.99". The
 // error is a *ConfigError.
 func (r *Run) Deciding(sets ...string) (*decide.Settings, error) {
-	d := deciding{r.Spec.Decide}
+	d := decideBlock{r.Spec.Decide}
 	if d.Decide == nil {
 		d.Decide = &decide.Settings{Temperature: true, Sets: &decide.Sets{Rate: 0.9}, Abstain: &decide.Abstain{At: decide.Coverage(0.9)}}
 		config.Complete(&d, decide.Families()...)
 	}
-	d, _, err := config.Parse[deciding]("decide", config.Encode(d, decide.Families()...), sets, decide.Families()...)
+	d, _, err := config.Parse[decideBlock]("decide", config.Encode(d, decide.Families()...), sets, decide.Families()...)
 	return d.Decide, err
 }
 
@@ -123,7 +123,7 @@ func (r *Run) needsOwn(name string, by *decide.Settings) string {
 	_, validated := r.Manifest.Data["validate"]
 	switch {
 	case name == "":
-		return "the run's own calibration examples, which --data FILE replaces, cannot be read"
+		return "the run's own data, from which it is calibrated without --data FILE, cannot be read"
 	case by.Temperature && validated:
 		return "the run's validation examples, which teach the temperature, cannot be read; put its data back, or leave the temperature out, by --set decide.temperature=false"
 	case by.Abstain != nil && by.Abstain.By == (decide.Classifier{Literal: true}):

@@ -49,7 +49,7 @@ func (g grown) spec(t *testing.T, sets ...string) Spec {
 // deciders reads a block decide.
 func deciders(t *testing.T, text string) *decide.Settings {
 	t.Helper()
-	d, _, err := config.Parse[deciding]("test", []byte("decide: "+text), nil, decide.Families()...)
+	d, _, err := config.Parse[decideBlock]("test", []byte("decide: "+text), nil, decide.Families()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestCalibrateDeciding(t *testing.T) {
 			}
 			continue
 		}
-		if is, want := config.Encode(deciding{got}, decide.Families()...), config.Encode(deciding{deciders(t, x.want)}, decide.Families()...); err != nil || !bytes.Equal(is, want) {
+		if is, want := config.Encode(decideBlock{got}, decide.Families()...), config.Encode(decideBlock{deciders(t, x.want)}, decide.Families()...); err != nil || !bytes.Equal(is, want) {
 			t.Errorf("%q: %s, %v; want %s", x.sets, is, err, want)
 		}
 	}

@@ -89,10 +89,9 @@ func (c *calibrate) run(cmd *cobra.Command, dir string) error {
 	var on *eval.Metrics // the scores on the examples that taught, of which the run's own have none
 	if !c.json && c.from.Data != "" && c.from.Data != run.Spec.Data.Set {
 		a, err := run.Evaluate(cmd.Context(), starling.On{Data: c.from.Data, Labels: c.from.Labels}, c.options)
-		if err != nil {
-			return err
+		if err == nil { // else it was interrupted: the decision is there
+			on = a.Metrics
 		}
-		on = a.Metrics
 	}
 	line.end()
 	if c.json {

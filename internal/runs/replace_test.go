@@ -94,6 +94,9 @@ func steps(t *testing.T, dir, text string, n int) {
 // rule or the new one; Verify finds all files whole, and whoever replaces the rule then succeeds and leaves no other file.
 func TestReplaceStopped(t *testing.T) {
 	const all, commits = 4, 3
+	if r := ruled(t, "old"); !IsRunFile(filepath.Join(r.Dir, rule+nextSuffix), ruledKind) {
+		t.Error("other output may take the place of a file that is to replace another")
+	}
 	for _, old := range []string{"old", ""} {
 		whole := os.DirFS(ruled(t, old).Dir)
 		for n := range all + 1 {
