@@ -81,6 +81,9 @@ func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.De
 	if learntNothing(d) {
 		return nil, nil, &DataError{Err: fmt.Errorf("nothing was learnt, and the run in %s keeps what it had: %s", r.Dir, strings.Join(notes(more), "; "))}
 	}
+	if r.Decision == nil {
+		r.readDecision() // one that is damaged, or another posterior's, is replaced as a whole
+	}
 	if d.Foreign == nil && r.Decision != nil { // the validation examples that taught it are not there any more
 		d.Foreign = r.Decision.Foreign
 	}

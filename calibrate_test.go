@@ -300,6 +300,27 @@ func TestCalibrateWithoutItsData(t *testing.T) {
 	}
 }
 
+// TestCalibrateOtherWeights: a decision that was learnt for another posterior is refused, and calibration makes another.
+func TestCalibrateOtherWeights(t *testing.T) {
+	g := grow(t)
+	_, dir := kept(t, g.spec(t))
+	_, other := kept(t, g.spec(t, "seed=9"))
+	calibrate(t, dir, Calibration{Data: g.fresh}, Options{})
+	calibrate(t, other, Calibration{Data: g.fresh}, Options{})
+	want := read(t, dir, decisionFile)
+	rewrite(t, dir, decisionFile, read(t, other, decisionFile))
+	if _, err := OpenRun(dir); !errors.As(err, new(*DataError)) || !strings.Contains(err.Error(), decisionFile+": was learnt for another posterior than the run's: learn it again with starling calibrate") {
+		t.Errorf("%v", err)
+	}
+	run, err := OpenUndecided(dir)
+	if err == nil {
+		_, _, err = run.Calibrate(t.Context(), Calibration{Data: g.fresh}, Options{})
+	}
+	if got := read(t, dir, decisionFile); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v: %s\nwant\n%s", err, got, want)
+	}
+}
+
 // TestCalibrateOfMemory: a program gives the examples of its memory again.
 func TestCalibrateOfMemory(t *testing.T) {
 	g := grow(t)

@@ -72,7 +72,7 @@ func (c *calibrate) run(cmd *cobra.Command, dir string) error {
 	line := c.progress()
 	defer line.end()
 	line.show(method.Status{Phase: "calibrating " + dir})
-	run, err := openRun(dir)
+	run, err := openRunBy(starling.OpenUndecided, dir) // a decision that is damaged is replaced, too
 	if err != nil {
 		return err
 	}
