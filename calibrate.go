@@ -87,12 +87,33 @@ func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.De
 	if d.Foreign == nil && r.Decision != nil { // the validation examples that taught it are not there any more
 		d.Foreign = r.Decision.Foreign
 	}
+	if err := r.tell(ctx, d, p, o); err != nil {
+		return nil, nil, err
+	}
 	err = r.record.Replace(runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, d) }})
 	if err != nil {
 		return nil, nil, damage(err)
 	}
 	r.Decision, r.Manifest = d, r.record.Manifest
 	return d, slices.DeleteFunc(found, func(f Finding) bool { return slices.ContainsFunc(r.Findings, f.Equal) }), nil
+}
+
+// tell sends how a decision does on examples that taught it.
+func (r *Run) tell(ctx context.Context, d *eval.Decision, p *data.Problem, o Options) error {
+	if o.Progress == nil {
+		return nil
+	}
+	on, part := p.Calibrate, "calibration"
+	if on == nil {
+		on, part = p.Validate, "validation"
+	}
+	e := r.Ensembles
+	e.Decision, e.Chains = d, nil
+	a, err := r.Spec.Evaluate(ctx, &e, &data.Problem{Name: p.Name, Schema: r.Schema, Test: on}, pool.New(o.Threads))
+	if err == nil {
+		o.Progress(&Calibrated{part, on.Len(), a.Metrics})
+	}
+	return err
 }
 
 // toCalibrate loads what a decision is learnt from: the run's own data, with the examples to calibrate in their place. If the run's own data

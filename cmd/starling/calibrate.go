@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -79,19 +80,16 @@ func (c *calibrate) run(cmd *cobra.Command, dir string) error {
 	if c.from.Decide, err = run.Deciding(c.set...); err != nil {
 		return err
 	}
+	var on *starling.Calibrated
+	if !c.json {
+		c.options.Progress = func(e starling.Event) { on, _ = e.(*starling.Calibrated) }
+	}
 	learnt, found, err := run.Calibrate(cmd.Context(), c.from, c.options)
 	if err != nil {
 		return err
 	}
 	for _, f := range found {
 		line.say(f.Words())
-	}
-	var on *eval.Metrics // the scores on the examples that taught, of which the run's own have none
-	if !c.json && c.from.Data != "" && c.from.Data != run.Spec.Data.Set {
-		a, err := run.Evaluate(cmd.Context(), starling.On{Data: c.from.Data, Labels: c.from.Labels}, c.options)
-		if err == nil { // else it was interrupted: the decision is there
-			on = a.Metrics
-		}
 	}
 	line.end()
 	if c.json {
@@ -100,8 +98,8 @@ func (c *calibrate) run(cmd *cobra.Command, dir string) error {
 	return showLearnt(cmd.OutOrStdout(), run, c.from.Decide, learnt, on)
 }
 
-// showLearnt says what a decision learnt, with the scores on the examples to calibrate, and what to do next. on is nil where they are not known.
-func showLearnt(out io.Writer, run *starling.Run, by *decide.Settings, d *eval.Decision, on *eval.Metrics) error {
+// showLearnt says what a decision learnt, how it does on the examples that taught it, and what to do next.
+func showLearnt(out io.Writer, run *starling.Run, by *decide.Settings, d *eval.Decision, on *starling.Calibrated) error {
 	const width = 11
 	row := func(name, text string) { beside(out, fmt.Sprintf("%-*s", width, name), text) }
 	numbers := run.Net.Likelihood().Regression()
@@ -109,9 +107,9 @@ func showLearnt(out io.Writer, run *starling.Run, by *decide.Settings, d *eval.D
 	if _, validated := d.From["validate"]; !validated {
 		from = "a third of the examples, which teaches nothing else"
 	}
-	effect := ""
-	if on != nil && on.Tempered != nil {
-		effect = fmt.Sprintf("; it takes the NLL of the examples to calibrate from %s to %s", significant(on.NLL), significant(on.Tempered.NLL))
+	effect, m := "", on.Does
+	if m.Tempered != nil {
+		effect = fmt.Sprintf("; it takes the NLL of the %s from %s to %s", numeral.Several(on.Examples, on.Part+" example"), significant(m.NLL), significant(m.Tempered.NLL))
 	}
 	if t := d.Temperature; t != nil {
 		row("temperature", fmt.Sprintf("%s, learnt from %s: %s%s", significant(uq.Number(t.Posterior)), from, sides(t.Posterior, "too sure", "too modest"), effect))
@@ -121,10 +119,10 @@ func showLearnt(out io.Writer, run *starling.Run, by *decide.Settings, d *eval.D
 	}
 	if s := d.Sets; s != nil {
 		row("sets", fmt.Sprintf("that hold the class at a rate of %v (%s), learnt from %s%s", by.Sets.Rate, decide.Scores.Name(by.Sets.Score),
-			numeral.Several(s.Examples, "example"), sized(on, "classes each on average")))
+			numeral.Several(s.Examples, "example"), sized(m, "classes each on average")))
 	}
 	if s := d.Intervals; s != nil {
-		row("intervals", fmt.Sprintf("that hold the target at a rate of %v, learnt from %s%s", by.Sets.Rate, numeral.Several(s.Examples, "example"), sized(on, "wide on average")))
+		row("intervals", fmt.Sprintf("that hold the target at a rate of %v, learnt from %s%s", by.Sets.Rate, numeral.Several(s.Examples, "example"), sized(m, "wide on average")))
 	}
 	if rule := d.Abstain; rule != nil {
 		a, err := by.Abstain.Complete(numbers)
@@ -134,10 +132,10 @@ func showLearnt(out io.Writer, run *starling.Run, by *decide.Settings, d *eval.D
 		text := fmt.Sprintf("by %s, threshold %s, learnt from %s", a.By, significant(rule.Threshold), numeral.Several(rule.Examples, "example"))
 		if !rule.Kept {
 			text = fmt.Sprintf("every row: no threshold of %s will do", a.By)
-		} else if on != nil && on.Abstention != nil {
-			text += fmt.Sprintf(": %s of these refused", percent(1-on.Abstention.Share))
+		} else if m.Abstention != nil {
+			text += fmt.Sprintf(": it refuses %s of the %s examples", percent(1-m.Abstention.Share), on.Part)
 			if !numbers || a.Tolerance > 0 {
-				text += fmt.Sprintf(", %s of the answered wrong", percent(on.Abstention.Error))
+				text += fmt.Sprintf(", and %s of its answers are wrong", percent(m.Abstention.Error))
 			}
 		}
 		row("abstain", text)
@@ -160,17 +158,10 @@ func sides(t float64, above, below string) string {
 	return "the ensemble is about right"
 }
 
-// sized says how large sets or intervals are; nothing where it is not known.
-func sized(on *eval.Metrics, unit string) string {
-	if on == nil || on.Sets == nil {
-		return ""
+// sized says how large sets or intervals are.
+func sized(m *eval.Metrics, unit string) string {
+	if size := cmp.Or(m.Sets.Size, m.Sets.Width); size != nil {
+		return fmt.Sprintf(": %s %s", significant(*size), unit)
 	}
-	size := on.Sets.Size
-	if size == nil {
-		size = on.Sets.Width
-	}
-	if size == nil {
-		return ""
-	}
-	return fmt.Sprintf(": %s %s", significant(*size), unit)
+	return ""
 }
