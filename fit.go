@@ -161,7 +161,11 @@ func (f *fit) assess(ctx context.Context) (found []Finding, err error) {
 			return fmt.Errorf("evaluation: %w", err)
 		}
 		f.Metrics.TrainedOn = testTrains(f.Spec, f.Data)
-		f.Metrics.Predicted = f.Assessment.Findings(&f.Ensembles, f.Spec.Method.Needs().Whole)
+		whole := f.Spec.Method.Needs().Whole
+		if err := f.Assessment.Propose(ctx, &f.Ensembles, f.Data.Lessons(), whole, f.job.Pool); err != nil {
+			return fmt.Errorf("evaluation of the validation examples: %w", err)
+		}
+		f.Metrics.Predicted = f.Assessment.Findings(&f.Ensembles, whole)
 		if chains := f.Metrics.Chains; chains != nil {
 			found = append(found, chains.Findings()...)
 		}

@@ -282,7 +282,13 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	} else if a.Metrics.TrainedOn, err = r.trainedOn(o.DataDir, a.Set()); err != nil {
 		a.Metrics.Untold = err.Error()
 	}
-	a.Metrics.Predicted = a.Findings(&ensembles, r.Spec.Method.Needs().Whole)
+	whole := r.Spec.Method.Needs().Whole
+	if r.isOwn(on) {
+		if err := a.Propose(ctx, &ensembles, p.Lessons(), whole, pool.New(o.Threads)); err != nil {
+			return nil, fmt.Errorf("evaluation of the validation examples: %w", err)
+		}
+	}
+	a.Metrics.Predicted = a.Findings(&ensembles, whole)
 	return a, nil
 }
 

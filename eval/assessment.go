@@ -17,6 +17,7 @@ type Assessment struct {
 	Losses     ExampleLosses    // of the examples of Set, by the posterior and by the point estimates
 	Doubts     *decide.Examples // by which the examples of Set and the groups abstain; nil without a rule to abstain
 	Rule       *decide.Rule     // likewise
+	Helps      *float64         // a temperature that would correct the confidence (Propose); nil: none is known
 }
 
 // Set is the set of examples that Test and Regression predict: the problem's test part, or its training part if nothing was

@@ -1,10 +1,14 @@
 package eval
 
 import (
+	"context"
 	"math"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -58,6 +62,31 @@ func (a *Assessment) unscored() (n int) {
 	return n
 }
 
+// clear is by how many nats a temperature must better the loss of all validation examples together to be proposed: chance betters it by 2 once
+// in 22 times (Wilks 1938).
+const clear = 2
+
+// Propose looks for a temperature where the posterior is over- or under-confident and none was learnt: the findings then propose it. It is learnt
+// from the validation examples.
+func (a *Assessment) Propose(ctx context.Context, e *Ensembles, lessons data.Lessons, whole bool, p *pool.Pool) error {
+	set := lessons.Validate()
+	if a.Metrics.Tempered != nil || set == nil || set.Len() == 0 || !finding.Has(a.Findings(e, whole), finding.Underconfident{}, finding.Overconfident{}) {
+		return nil
+	}
+	v, err := e.Posterior.Predict(ctx, set, p)
+	if err != nil {
+		return err
+	}
+	t, err := decide.Temperature(v.Probs, v.Classes, set.Labels)
+	if err != nil { // no probability is a number: there is nothing to propose
+		return nil
+	}
+	if gain := uq.NLL(v.Probs, v.Classes, set.Labels) - uq.NLL(decide.Temper(v.Probs, v.Classes, t), v.Classes, set.Labels); gain*float64(set.Len()) > clear {
+		a.Helps = &t
+	}
+	return nil
+}
+
 // confidence compares the probabilities of the answers with their accuracy; nil if they agree. The number of right answers of a
 // calibrated network is a sum of independent events with these probabilities.
 func (a *Assessment) confidence(single bool) *finding.Finding {
@@ -69,11 +98,20 @@ func (a *Assessment) confidence(single bool) *finding.Finding {
 		right += float64(b.Accuracy * float64(b.Count))
 	}
 	c := finding.Confidence{Examples: len(labels), Mean: uq.Mean(confidence), Accuracy: right / float64(len(labels)), Single: single, Once: rarely, Learned: a.learned()}
+	if t := a.Metrics.Tempered; t != nil {
+		c.Tempered = t.Temperature
+	}
 	rare := uq.LogChance(confidence, int(math.Round(right))) < -math.Log(rarely)
 	switch gap := c.Accuracy - c.Mean; {
 	case rare && gap > material:
+		if t := a.Helps; t != nil && *t < 1 {
+			c.Helps = number(*t)
+		}
 		return found(finding.Underconfident{Confidence: c})
 	case rare && gap < -material:
+		if t := a.Helps; t != nil && *t > 1 {
+			c.Helps = number(*t)
+		}
 		return found(finding.Overconfident{Confidence: c})
 	}
 	if ece := uq.ECE(bins); ece > materialE {

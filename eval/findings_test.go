@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
@@ -143,5 +144,56 @@ func TestCuresAreNotTaken(t *testing.T) {
 		if len(found) != 1 || !strings.Contains(found[0].Cure(), c.says) || strings.Contains(found[0].Cure(), c.saysNone) {
 			t.Errorf("%+v, widths %v, ranks %v: found %v, want a cure that says %q and not %q", c.likelihood, c.widths, c.pit, found, c.says, c.saysNone)
 		}
+	}
+}
+
+// TestPropose: where answers are less sure than they are right, a temperature of the validation examples is proposed; not where it was learnt
+// already, nor where few examples say nothing clear.
+func TestPropose(t *testing.T) {
+	const n = 600
+	p := problem(t, testkit.Table(n, "no", "yes"), true, false)
+	// The two classes are told apart by the parity of the row, which no input has: labels are set to what a network says.
+	e := ensemble(t, network(t, 2, nn.Categorical{}), 1, 1, nil)
+	label := func(set *data.Set) {
+		v, err := e.Predict(t.Context(), set, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.Labels = make([]int32, set.Len())
+		for i := range set.Labels {
+			set.Labels[i] = int32(uq.Argmax(v.Probs[2*i : 2*i+2]))
+		}
+	}
+	label(p.Test)
+	label(p.Validate)
+	ensembles := &Ensembles{Posterior: e}
+	a, err := Evaluate(t.Context(), ensembles, p, nil, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	helps := func() string {
+		a.Helps = nil
+		if err := a.Propose(t.Context(), ensembles, p.Lessons(), false, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range a.Findings(ensembles, false) {
+			if finding.Is(f, finding.Underconfident{}) {
+				return f.Words()
+			}
+		}
+		return ""
+	}
+	if words := helps(); a.Helps == nil || !(*a.Helps < 1) || !strings.Contains(words, "Take decide: {temperature: true} (about 0.") {
+		t.Errorf("%v is proposed: %s", a.Helps, words)
+	}
+	all := p.Validate
+	p.Validate = all.Slice("two", 0, 2)
+	if words := helps(); a.Helps != nil || !strings.Contains(words, "Take prior") {
+		t.Errorf("by two examples %v is proposed: %s", a.Helps, words)
+	}
+	p.Validate = all
+	a.Metrics.Tempered = &Tempered{Temperature: number(0.5)}
+	if words := helps(); a.Helps != nil || !strings.Contains(words, "its temperature of 0.50 corrects") {
+		t.Errorf("beside a learnt one %v is proposed: %s", a.Helps, words)
 	}
 }

@@ -105,6 +105,21 @@ type Confidence struct {
 	Single   bool `kept:"?"` // the posterior is one network
 	Once     int  // chance makes such a difference less than once in so many times
 	Learned  bool `kept:"prior=learned|given?"` // the prior learns its widths
+
+	Helps    *numeral.Number // a temperature that would better the loss of the validation examples; nil: none would, or it is not known
+	Tempered *numeral.Number // the temperature that was learnt, with which predictions are written; nil: none was
+}
+
+// cured are words for a run that has learnt a temperature, and for one that it would help.
+func (c Confidence) cured(w words) words {
+	switch {
+	case c.Tempered != nil:
+		w.look, w.cure, w.help = note|ofPredictions, "", 0
+		w.says += say(", which its temperature of %.2f corrects in what predict writes", *c.Tempered)
+	case c.Helps != nil:
+		w.look, w.means, w.cure = warning|ofPredictions, c.means(), say("take decide: {temperature: true} (about %.2f)", *c.Helps)
+	}
+	return w
 }
 
 func (c Confidence) says() string {
@@ -129,15 +144,15 @@ func (f Underconfident) words() words {
 		w.means = f.means() + ". With a prior that learns its widths this happens if classes are easily told apart. " +
 			"On the tables that were measured, more units, layers or epochs did not help. Read the probabilities as cautious ones"
 	}
-	return w
+	return f.cured(w)
 }
 
 func (f Overconfident) words() words {
 	cure := "take more chains or islands" + either(f.Learned, "", ", or "+widths)
-	return words{
-		look: warning | ofPredictions, says: "the posterior is over-confident " + f.says(), means: f.means(),
-		cure: either(f.Single, "take an ensemble in place of one network: method: mcmc or method: smc", cure), help: helpCalibration,
-	}
+	cure = either(f.Single, "take an ensemble in place of one network: method: mcmc or method: smc", cure)
+	return f.cured(words{
+		look: warning | ofPredictions, says: "the posterior is over-confident " + f.says(), means: f.means(), cure: cure, help: helpCalibration,
+	})
 }
 
 // Miscalibrated says that the calibration error is larger than that of a calibrated network in all of so many simulations, although
