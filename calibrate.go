@@ -38,13 +38,17 @@ type decideBlock struct {
 // truth at a rate of 0.9, and a threshold that answers 0.9 of the rows. Each of sets changes a value, as in "decide.sets.rate=0.99". The
 // error is a *ConfigError.
 func (r *Run) Deciding(sets ...string) (*decide.Settings, error) {
-	d := decideBlock{r.Spec.Decide}
-	if d.Decide == nil {
-		d.Decide = &decide.Settings{Temperature: true, Sets: &decide.Sets{Rate: 0.9}, Abstain: &decide.Abstain{At: decide.Coverage(0.9)}}
-		config.Complete(&d, decide.Families()...)
+	by := r.Spec.Decide
+	if by == nil {
+		by = &decide.Settings{Temperature: true, Sets: &decide.Sets{Rate: 0.9}, Abstain: &decide.Abstain{At: decide.Coverage(0.9)}}
 	}
-	d, _, err := config.Parse[decideBlock]("decide", config.Encode(d, decide.Families()...), sets, decide.Families()...)
-	return d.Decide, err
+	return asConfig(by, sets...)
+}
+
+// asConfig fills settings in, changes and checks them as those of a config.
+func asConfig(by *decide.Settings, sets ...string) (*decide.Settings, error) {
+	b, _, err := config.Parse[decideBlock]("decide", config.Encode(decideBlock{by}, decide.Families()...), sets, decide.Families()...)
+	return b.Decide, err
 }
 
 // Calibrate learns a decision from examples that the run has not seen, and replaces the run's decision.json. The rest of the run stays as it
@@ -55,11 +59,12 @@ func (r *Run) Deciding(sets ...string) (*decide.Settings, error) {
 // there is an error, the run keeps the decision that it had: a *ConfigError for settings that cannot be learnt, a *DataError for examples
 // that do not fit the network.
 func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.Decision, []Finding, error) {
-	by, err := c.Decide, error(nil)
-	if by == nil {
-		if by, err = r.Deciding(); err != nil {
-			return nil, nil, err
-		}
+	by, err := r.Deciding()
+	if c.Decide != nil {
+		by, err = asConfig(c.Decide)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	p, found, err := r.toCalibrate(&c, by, o.DataDir)
 	if err != nil {

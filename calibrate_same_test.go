@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/decide"
 )
 
 // TestCalibrateAsConfig: a decision has the same bytes, whether a run had the examples and the settings in its config, or only the examples, or
@@ -61,6 +63,10 @@ func TestCalibrateAsConfig(t *testing.T) {
 			}
 			same("its own", had, Calibration{Decide: x.c.Decide}, Options{})
 			same("again", dir, Calibration{}, Options{})
+			if name == "table" {
+				x.c.Decide = &decide.Settings{Temperature: true, Sets: &decide.Sets{Rate: 0.8}, Abstain: &decide.Abstain{At: decide.Coverage(0.8)}}
+				same("settings built in Go", bare, x.c, Options{})
+			}
 		})
 	}
 }

@@ -219,12 +219,16 @@ func TestCalibrateRefused(t *testing.T) {
 			t.Fatalf("%s: a file has changed", name)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	run, err := OpenRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	wrong := Calibration{Data: g.fresh, Decide: &decide.Settings{Sets: &decide.Sets{Rate: 2}}}
+	if _, _, err := run.Calibrate(t.Context(), wrong, Options{}); !errors.As(err, new(*ConfigError)) || !strings.Contains(err.Error(), "decide.sets.rate: want a number above 0, below 1, have 2") {
+		t.Errorf("a rate of 2: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
 	if _, _, err := run.Calibrate(ctx, Calibration{Data: g.fresh}, Options{}); !errors.Is(err, context.Canceled) || !maps.Equal(folder(t, dir), was) {
 		t.Errorf("interrupted: %v", err)
 	}
@@ -289,6 +293,10 @@ func TestCalibrateWithoutItsData(t *testing.T) {
 	was := run.Decision.Foreign
 	if _, _, err = run.Calibrate(t.Context(), Calibration{Data: g.fresh}, Options{}); !errors.As(err, new(*DataError)) ||
 		!strings.Contains(err.Error(), "which teach the temperature, cannot be read") || !strings.Contains(err.Error(), "--set decide.temperature=false") {
+		t.Errorf("%v", err)
+	}
+	literal := Calibration{Data: g.fresh, OOD: []string{g.far}, Decide: deciders(t, "{abstain: {by: {classifier: {literal: true}}, at: f1}}")}
+	if _, _, err = run.Calibrate(t.Context(), literal, Options{}); !errors.As(err, new(*DataError)) || !strings.Contains(err.Error(), "from which a literal classifier learns, cannot be read") {
 		t.Errorf("%v", err)
 	}
 	d, found, err := run.Calibrate(t.Context(), Calibration{Data: g.fresh, Decide: deciders(t, "{sets: {rate: 0.8}}")}, Options{})
