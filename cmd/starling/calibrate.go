@@ -21,7 +21,7 @@ func newCalibrate() *cobra.Command {
 	var c calibrate
 	cmd := &cobra.Command{
 		Use:   "calibrate RUN",
-		Short: "Learn when a run should say “I do not know”, from examples that it has not seen",
+		Short: "Learn when a run should abstain, from examples it has not seen",
 		Long: `Calibrate learns what a finished run decides by, from labelled examples that it has not seen, and replaces the run's decision.json.
 The rest of the run stays as it is. Predict then says it of every row, and evaluate scores it.
 
@@ -38,8 +38,8 @@ learns from them, too.
 A process that is killed leaves the old decision or the new one, whole.`,
 		Example: `  starling calibrate runs/mine --data fresh.csv
   starling calibrate runs/mine --data fresh.csv --set decide.sets.rate=0.99
-  starling calibrate runs/mine --data fresh.csv --set 'decide.abstain.at={risk: 0.02}'
-  starling calibrate runs/images --data x.npy --labels y.npy --ood noise.npy --set 'decide.abstain={by: classifier, at: f1}'
+  starling calibrate runs/iris --data a.csv --set 'decide.abstain.at={risk: .1}'
+  starling calibrate runs/digits --data x.npy --labels y.npy --ood noise.npy
   starling calibrate runs/mnist7 --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0]) },
