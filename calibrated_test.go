@@ -49,6 +49,8 @@ func TestCalibrated(t *testing.T) {
 		"none":             {p(nil), true, nil},
 		"train":            {p(rows(40, 80)), true, []Finding{finding.Of(finding.CalibrationSeen{Examples: 40, Trains: 40})}},
 		"some":             {p(rows(90, 170)), true, []Finding{finding.Of(finding.CalibrationSeen{Examples: 80, Trains: 10, Validates: 50, Tests: 20})}},
+		"a small part":     {&data.Problem{Train: rows(300, 400), Validate: rows(10, 19), Calibrate: rows(0, 90)}, true, []Finding{finding.Of(finding.CalibrationSeen{Examples: 90, Validates: 9})}},
+		"small parts":      {&data.Problem{Train: rows(0, 12), Validate: rows(9000, 9003), Calibrate: rows(0, 500)}, true, []Finding{finding.Of(finding.CalibrationSeen{Examples: 500, Trains: 12})}},
 		"one":              {p(rows(249, 329)), true, nil}, // 1 of 80 may be chance where 0 of 100 are repeated
 		"chance":           {&data.Problem{Train: few, Calibrate: few}, true, nil},
 		"as it is":         {p(rows(40, 80)), false, nil},

@@ -17,9 +17,15 @@ func testTrains(s Spec, p *data.Problem) int {
 // share lies above the 95 % interval of another share: that of the training examples which equal another training example.
 func among(set, train *data.Set) int {
 	n, repeated := set.Among(train)
-	low, _ := uq.Wilson(float64(n), float64(set.Len()))
-	if _, chance := uq.Wilson(float64(repeated), float64(train.Len())); low <= chance {
+	if byChance(n, set.Len(), repeated, train.Len()) {
 		return 0
 	}
 	return n
+}
+
+// byChance reports whether n of some examples may equal others by chance, since so many of the others repeat each other.
+func byChance(n, of, repeated, others int) bool {
+	low, _ := uq.Wilson(float64(n), float64(of))
+	_, chance := uq.Wilson(float64(repeated), float64(others))
+	return low <= chance
 }

@@ -20,6 +20,41 @@ func (e *Ensemble) Stretched(c float64) *Ensemble {
 	return &wide
 }
 
+// Stretch asks for the laws of a prediction at a width.
+type Stretch struct {
+	Times     float64   // how many times as wide about their mean the laws are made, as Stretched makes them; 1: they are as they are
+	Quantiles []float64 // levels of the quantiles to compute
+}
+
+// PredictStretched is PredictAmounts at several widths of the same laws. The network is evaluated once for all of them.
+func (e *Ensemble) PredictStretched(ctx context.Context, set *data.Set, logs *data.Standard, stretches []Stretch, p *nn.Pool) ([]*Regression, error) {
+	all := make([]*Regression, len(stretches))
+	for w, asked := range stretches {
+		all[w] = newRegression(set.Len(), e.Net.Targets(), len(asked.Quantiles))
+	}
+	err := e.mixtures(ctx, set, [][]float64{e.LogWeights}, p, func(i, _ int, outputs []uq.Normals) {
+		for w, asked := range stretches {
+			wide := outputs
+			if w < len(stretches)-1 { // laws and Stretch change it in place
+				wide = make([]uq.Normals, len(outputs))
+				for c := range outputs {
+					wide[c] = outputs[c].Clone()
+				}
+			}
+			for c := range wide {
+				if asked.Times != 1 {
+					wide[c].Stretch(asked.Times)
+				}
+			}
+			all[w].set(i, laws(wide, logs), asked.Quantiles)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
 // ByWidth returns the mean negative log-density, in nats, of the targets of a set as a function of the width c of the predicted laws
 // (Stretched), under a weighting of the particles, and the number of examples that it is the mean of: all of them, or as many, at equal
 // distances, as have 2^25 components together. Errors are as those of LogDensity. The function is the same for any number of threads.

@@ -7,14 +7,16 @@ import (
 	"slices"
 )
 
-// Among counts the examples of s that are examples of other, too: the same inputs and targets, bit by bit. repeated is the number of
-// examples of other that another example of other equals, by which chance can be judged. Both sets must be as one network sees them, by one
-// Schema. For sets of other shapes or other kinds of targets both numbers are 0.
-func (s *Set) Among(other *Set) (n, repeated int) {
-	if !slices.Equal(s.Shape, other.Shape) || (s.U8 != nil) != (other.U8 != nil) || (s.Labels != nil) != (other.Labels != nil) || s.Outputs != other.Outputs {
-		return 0, 0
+// Among counts the examples of s that are examples of other sets, too: the same inputs and targets, bit by bit. repeated is the number of
+// examples of the others that another example of theirs equals, by which chance can be judged. All sets must be as one network sees them, by
+// one Schema. Sets of other shapes or other kinds of targets do not count.
+func (s *Set) Among(others ...*Set) (n, repeated int) {
+	var sums []uint64
+	for _, other := range others {
+		if slices.Equal(s.Shape, other.Shape) && (s.U8 != nil) == (other.U8 != nil) && (s.Labels != nil) == (other.Labels != nil) && s.Outputs == other.Outputs {
+			sums = append(sums, other.sums()...)
+		}
 	}
-	sums := other.sums()
 	slices.Sort(sums)
 	for i, sum := range sums {
 		if i > 0 && sum == sums[i-1] || i+1 < len(sums) && sum == sums[i+1] {

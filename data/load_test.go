@@ -80,9 +80,9 @@ func loaded(t *testing.T, s Settings, need Need) *Problem {
 
 // parts are the sets of a problem by name.
 func parts(p *Problem) map[string]*Set {
-	sets := map[string]*Set{"train": p.Train, "validate": p.Validate, "test": p.Test}
-	for _, g := range p.Groups {
-		sets[g.Name] = g.Set
+	sets := map[string]*Set{}
+	for _, part := range p.Parts() {
+		sets[part.Name] = part.Set
 	}
 	return sets
 }

@@ -11,8 +11,9 @@ import (
 
 // Settings name the examples that a network learns from: exactly one of a known Set, a CSV file, arrays in files, of which
 // Train is required, and slices in Memory. A test or validation part that is missing is a tenth of the training examples,
-// drawn by the seed, or as Split says. Of a CSV with classes each part gets its share of every class. File names are relative to the
-// working directory; a run that is kept knows the way to it from its folder.
+// drawn by the seed, or as Split says. A calibration part that is missing stays missing, unless Split has a share of it. Of a CSV with
+// classes each part gets its share of every class. File names are relative to the working directory; a run that is kept knows the way to it
+// from its folder.
 type Settings struct {
 	Set       string      `yaml:"set,omitempty"` // a data set that starling knows by name; starling data list shows all
 	CSV       *CSV        `yaml:"csv,omitempty"` // a table of text or Parquet, and what its columns are

@@ -134,6 +134,9 @@ func TestSettingsAsConfig(t *testing.T) {
 		"csv: {file: f.csv, target: y, delimiter: whitespace, header: false, drop: [a, b c]}\n",
 		"train: {inputs: x.npy, targets: y.npy}\nvalidate: {inputs: v.npy, targets: w.npy}\ntest: {inputs: t.npy, targets: u.npy}\n",
 		"memory: {}\n",
+		"csv: {file: f.csv, calibrate: g.csv, target: y}\ncalibrate_groups: {far: a.npy, near: b.csv}\nsplit: {test: 0.25}\n",
+		"train: {inputs: x.npy, targets: y.npy}\ncalibrate: {inputs: v.npy, targets: w.npy}\n",
+		"set: yacht\nsplit: {calibrate: 0.25, folds: 4, fold: 2}\n",
 		"set: yacht\nsplit: {train: 0.5, validate: 0.25, test: 0.125}\n",
 		"set: yacht\nsplit: {test_rows: rows.txt}\n",
 	} {

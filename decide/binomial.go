@@ -16,7 +16,7 @@ func atMost(k, n int, p float64) float64 {
 	log := rng.LogGamma(m+1) - rng.LogGamma(x+1) - rng.LogGamma(m-x+1) + float64(x*rng.Log(p)) + float64((m-x)*rng.Log1p(-p))
 	term, sum := 1.0, 1.0 // over the probability of k
 	for ; x > 0 && term > 0x1p-60*sum; x-- {
-		term *= x * (1 - p) / ((m - x + 1) * p)
+		term = float64(term * float64(x*(1-p)) / float64((m-x+1)*p))
 		sum += term
 	}
 	return rng.Exp(log) * sum

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -23,6 +24,7 @@ func (s Settings) CheckWith(g Given, f *config.Faults) {
 		f.Add("", "is for one number a row, and the network predicts %d: leave decide out", g.Targets)
 		return
 	}
+	f.If(slices.Contains(g.Names, "wrong"), "", "the class \"wrong\" would share the column p_wrong of predictions with the probability that an answer is wrong: rename it in the data")
 	n := g.Calibrate
 	if s.Temperature && g.Validate == 0 {
 		third := g.Calibrate / 3

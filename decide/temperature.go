@@ -92,17 +92,17 @@ func Temper(probs []float64, classes int, t float64) []float64 {
 func Factor(n int, nll func(c float64) float64) (float64, error) {
 	const points, golden = 32, 0.6180339887498949 // on each side of 0
 	loss := func(u float64) float64 {
-		l := float64(float64(n)*nll(rng.Exp(u))) + penalty(u)
+		l := float64(float64(n)*nll(rng.Exp(u))) + float64(penalty(u))
 		if l != l {
 			return math.Inf(1)
 		}
 		return l
 	}
 	end := rng.Log(64)
-	step := end / points
+	step := float64(end / points)
 	best, least := 0.0, loss(0)
 	for i := 1; i <= points; i++ {
-		for _, u := range [...]float64{-float64(i) * step, float64(i) * step} {
+		for _, u := range [...]float64{float64(-float64(i) * step), float64(float64(i) * step)} {
 			if l := loss(u); l < least {
 				best, least = u, l
 			}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/cells"
-	"github.com/starling-smc/starling/uq"
 )
 
 // columns names the numbers of a prediction.
@@ -118,9 +117,10 @@ func IsPredictions(beginning []byte) bool {
 			}
 			classes = append(classes, class)
 		}
-		outputs := max(1, len(rest)/len(columns(nil, 1))) // the counts are two more names, at most
+		outputs := max(1, len(rest)/len(columns(nil, 1))) // the other names are fewer than those of an output
 		for _, want := range [][]string{header(classes, 1, false, keys...), header(classes, 1, true, keys...), header(nil, outputs, false, keys...)} {
-			if slices.Equal(names, want) || slices.Equal(names, want[:len(want)-len(counted)]) { // of an older version
+			older, learnt := want[:len(want)-len(counted)], append(want, told(classes)...)
+			if slices.Equal(names, want) || slices.Equal(names, older) || slices.Equal(names, learnt) {
 				return true
 			}
 		}
@@ -159,11 +159,10 @@ func isArray(beginning []byte) bool {
 	return bytes.Equal(beginning[:arrayHeader], arrayBegin(sizes))
 }
 
-// predictions writes the numbers of predictions one block after another, with the keys of their rows, if there are any, and the counts of their
-// inputs; write errors may first show at Flush.
+// predictions writes answers one block after another; write errors may first show at Flush.
 type predictions struct {
 	*bufio.Writer
-	write func(values []float64, keys []string, of counts) error
+	write func(a *answers) error
 }
 
 // writer begins a file of predictions.
@@ -177,7 +176,7 @@ func (p *Predictor) writer(w io.Writer, rows int, out string) predictions {
 
 func isNPY(out string) bool { return strings.EqualFold(filepath.Ext(out), ".npy") }
 
-func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string, counts) error {
+func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func(*answers) error {
 	net := p.Posterior.Net
 	width := p.width()
 	shape, kept := []int{rows, width}, width
@@ -188,8 +187,8 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 		shape = []int{rows, k, width / k}
 	}
 	b.Write(arrayBegin(shape))
-	return func(values []float64, _ []string, _ counts) error {
-		for ; len(values) > 0; values = values[width:] {
+	return func(a *answers) error {
+		for values := a.values; len(values) > 0; values = values[width:] {
 			for _, v := range values[:kept] {
 				if _, err := b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), math.Float64bits(v))); err != nil {
 					return err
@@ -200,29 +199,32 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string
 	}
 }
 
-func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string, counts) error {
+func (p *Predictor) writeCSV(b *bufio.Writer) func(*answers) error {
 	width, said, drawn, n, row := p.width(), len(p.columns()), len(p.drawn()), p.Posterior.Net.Classes(), 0
 	line := appendLine(nil, p.header())
 	_, err := b.Write(line)
-	return func(values []float64, keys []string, of counts) error {
-		for i := 0; len(values) > 0 && err == nil; i, values = i+1, values[width:] {
+	return func(a *answers) error {
+		for i, values := 0, a.values; len(values) > 0 && err == nil; i, values = i+1, values[width:] {
 			line = strconv.AppendInt(line[:0], int64(row), 10)
 			if p.Key != "" {
-				line, keys = appendText(append(line, ','), p.safe(keys[0])), keys[1:]
+				line = appendText(append(line, ','), p.safe(a.keys[i]))
 			}
 			if n > 0 {
-				line = appendText(append(line, ','), p.class(values[:n]))
+				line = appendText(append(line, ','), p.name(a.class[i]))
 			}
 			for _, v := range values[:said] {
 				line = appendNumber(append(line, ','), v)
 			}
 			if n > 0 {
-				line = append(line, ',')
+				line = a.appendAbstain(line, i)
 			}
 			for _, v := range values[said : width-drawn] {
 				line = appendNumber(append(line, ','), v)
 			}
-			line = appendCount(appendCount(line, of.missing, i), of.outside, i)
+			line = appendCount(appendCount(line, a.missing, i), a.outside, i)
+			if p.learnt() != nil {
+				line = a.appendTold(line, i)
+			}
 			for _, v := range values[width-drawn : width] {
 				if line = append(line, ','); n > 0 {
 					line = appendText(line, p.name(int(v)))
@@ -247,21 +249,10 @@ func (p *Predictor) header() []string {
 	if p.Key != "" {
 		names = slices.Insert(names, 1, p.safe(p.Key))
 	}
-	return append(names, p.drawn()...)
-}
-
-// counts are numbers of inputs of each row of a block; nil: there are none, or they are not known.
-type counts struct {
-	missing []int   // that were missing and filled
-	outside []int32 // that lie outside the training rows
-}
-
-// appendCount appends the cell of a count: empty for none.
-func appendCount[T int | int32](line []byte, of []T, row int) []byte {
-	if line = append(line, ','); of != nil && of[row] > 0 {
-		line = strconv.AppendInt(line, int64(of[row]), 10)
+	if p.learnt() != nil {
+		names = append(names, told(classes)...)
 	}
-	return line
+	return append(names, p.drawn()...)
 }
 
 // appendLine appends a line of texts.
@@ -288,15 +279,6 @@ func appendText(line []byte, text string) []byte {
 		line = append(line, text[i])
 	}
 	return append(line, '"')
-}
-
-// class is the most probable class, the first of equals, or the one by the Threshold; empty where probabilities are NaN.
-func (p *Predictor) class(probs []float64) string {
-	best := uq.Argmax(probs)
-	if p.Threshold != nil {
-		best = p.Threshold.class(probs)
-	}
-	return p.name(best)
 }
 
 // name is the name of a class, or its number where it has none; empty for −1.

@@ -38,23 +38,38 @@ type predictedNumbers struct {
 
 // predictNumbers predicts a set whose targets are standardised as said.
 func predictNumbers(ctx context.Context, e *bnn.Ensemble, targets *data.Standard, set *data.Set, factor float64, rates []float64, p *pool.Pool) (*predictedNumbers, error) {
-	v, err := e.PredictAmounts(ctx, set, amounts(targets), nil, p)
+	all, err := predictStretched(ctx, e, targets, set, asksFor(factor, rates), p)
 	if err != nil {
 		return nil, err
 	}
-	restoreRegression(v, targets)
-	out := &predictedNumbers{mean: v.Mean, rows: numberRows(v, e.Alive())}
+	return newPredictedNumbers(all, len(rates), e.Alive()), nil
+}
+
+// asksFor lists what newPredictedNumbers takes: the laws as they are, and the quantiles of the stretched ones, if there are rates.
+func asksFor(factor float64, rates []float64) []bnn.Stretch {
 	if len(rates) == 0 {
-		return out, nil
+		return []bnn.Stretch{{Times: 1}}
 	}
-	if v, err = e.Stretched(factor).PredictAmounts(ctx, set, amounts(targets), levelsOf(rates), p); err != nil {
-		return nil, err
+	return []bnn.Stretch{{Times: 1}, {Times: factor, Quantiles: levelsOf(rates)}}
+}
+
+// predictStretched is bnn.Ensemble.PredictStretched in the target's unit.
+func predictStretched(ctx context.Context, e *bnn.Ensemble, targets *data.Standard, set *data.Set, asked []bnn.Stretch, p *pool.Pool) ([]*bnn.Regression, error) {
+	all, err := e.PredictStretched(ctx, set, amounts(targets), asked, p)
+	for _, v := range all {
+		restoreRegression(v, targets)
 	}
-	restoreRegression(v, targets)
+	return all, err
+}
+
+// newPredictedNumbers are those of a prediction of what asksFor lists, for so many rates, by so many members.
+func newPredictedNumbers(all []*bnn.Regression, rates, members int) *predictedNumbers {
+	out := &predictedNumbers{mean: all[0].Mean, rows: numberRows(all[0], members)}
 	for k := range rates {
-		out.low, out.high = append(out.low, every(v.Quantiles, 2*k, 2*len(rates))), append(out.high, every(v.Quantiles, 2*k+1, 2*len(rates)))
+		q := all[1].Quantiles
+		out.low, out.high = append(out.low, every(q, 2*k, 2*rates)), append(out.high, every(q, 2*k+1, 2*rates))
 	}
-	return out, nil
+	return out
 }
 
 // levelsOf are the levels of the quantiles of each rate's intervals, the low one and the high one in turn.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/uq"
 )
@@ -60,7 +61,12 @@ func (t *Threshold) Words(names []string) string {
 		names[t.Class], strconv.FormatFloat(t.At, 'g', -1, 64), names[1-t.Class])
 }
 
-// Decide scores a threshold on the examples evaluated on, and keeps the scores in the metrics. It needs two classes.
+// Decide scores a threshold on the examples evaluated on, and keeps the scores in the metrics. It decides by the probabilities that predict writes:
+// those of the posterior's temperature, where it has one. It needs two classes.
 func (a *Assessment) Decide(t *Threshold, names []string) {
-	a.Metrics.Decided = &Decided{names[t.Class], uq.Number(t.At), uq.Decide(a.Test.Probs, a.Test.Classes, a.Set().Labels, t.Class, t.At)}
+	probs := a.Test.Probs
+	if by := a.Metrics.Tempered; by != nil {
+		probs = decide.Temper(probs, a.Test.Classes, float64(*by.Temperature))
+	}
+	a.Metrics.Decided = &Decided{names[t.Class], uq.Number(t.At), uq.Decide(probs, a.Test.Classes, a.Set().Labels, t.Class, t.At)}
 }

@@ -52,6 +52,14 @@ func (l *Learnt) tempers(which ...func(*PerEnsemble) *float64) (all []float64) {
 	return all
 }
 
+// rates are those of the intervals; none without.
+func (l *Learnt) rates() []float64 {
+	if l.Intervals == nil {
+		return nil
+	}
+	return []float64{l.by.Sets.Rate}
+}
+
 // conformal is the rule that makes sets at a rate's thresholds.
 func (l *Learnt) conformal(thresholds []uq.Number) *decide.Conformal {
 	c := &decide.Conformal{Sets: *l.by.Sets, Examples: l.Sets.Examples}

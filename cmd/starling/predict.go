@@ -26,6 +26,7 @@ func newPredict() *cobra.Command {
 		force      bool
 		safe       bool
 		meanLogits bool
+		untempered bool
 		threshold  string
 		quantiles  []float64
 		draws      int
@@ -40,7 +41,16 @@ foreign (out of distribution), by its energy or as an input lies outside, 0 for 
 quantiles in the target's units. The column outside is the number of inputs that lie far outside the training rows; notes say which, and
 whether a slip of units would explain it. Inputs are standardised as the run's were; columns of a CSV are found by their names, and those
 that the run's table had not are ignored.
-With --threshold yes=0.2 the class, one of two, is yes where the probability of yes is at least 0.2, and else the other.
+With --threshold yes=0.2 the class, one of two, is yes where the probability of yes in the file is at least 0.2, and else the other.
+
+A run with a block decide has learnt how to decide, and predict writes it. The probabilities of classes, and the standard deviations and
+quantiles of numbers, are corrected by the run's temperature; --untempered writes those of the ensemble. The column abstain is 1 where
+the row should not be answered, and else 0. For classes, p_wrong is the probability that the answer is wrong, if the run has a classifier of wrong
+answers, and set is a list of classes, as in cat|dog, that has the true one at the promised rate. For numbers, low and high are the ends
+of an interval that holds the true number at the promised rate. A cell is empty where the run has not learnt what it says. Entropies, energy,
+abstain, p_wrong, sets, intervals and draws are the same with --untempered, and so is the class without --threshold. A row whose
+probabilities are NaN abstains, and its set has all classes.
+
 With --key the text of a column is copied, so that predictions can be joined with other data.
 
 --quantiles takes other levels of the quantiles of a number, and --draws adds draws of each row's target from the posterior predictive
@@ -60,6 +70,7 @@ apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/iris --in new.csv --out predictions.csv --key id
   starling predict runs/churn --in new.csv --out out.csv --threshold yes=0.2
+  starling predict runs/churn --in new.csv --out raw.csv --untempered
   starling predict runs/rents --in new.csv --out q.csv --quantiles .1,.5,.9
   starling predict runs/digits --in images.npy --out probabilities.npy --json
   gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
@@ -105,7 +116,7 @@ apostrophe.`,
 			defer line.end()
 			predictor := run.Predictor(options)
 			predictor.Safe, predictor.MeanLogits, predictor.Key, predictor.Complete = safe, meanLogits, key, missing == "refuse"
-			predictor.Quantiles, predictor.Draws, predictor.Seed = quantiles, draws, run.Spec.Seed
+			predictor.Quantiles, predictor.Draws, predictor.Seed, predictor.Untempered = quantiles, draws, run.Spec.Seed, untempered
 			var noted []string
 			predictor.Note = func(text string) { noted = append(noted, text) }
 			if cmd.Flags().Changed("threshold") {
@@ -163,6 +174,7 @@ apostrophe.`,
 	cmd.Flags().IntVar(&draws, "draws", 0, "add so many draws (`N`) of each row's target from the posterior predictive distribution")
 	cmd.Flags().StringVar(&missing, "missing", "fill", "what becomes of missing inputs of a table: `fill` or refuse")
 	decideByMeanLogits(cmd, &meanLogits)
+	cmd.Flags().BoolVar(&untempered, "untempered", false, "write the ensemble's probabilities, or laws of numbers, without the run's temperature")
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)
 	threads(cmd, &options.Threads)

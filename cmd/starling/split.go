@@ -31,9 +31,9 @@ func newSplit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "split RUN",
 		Short: "Say which row of a run's data was in which part",
-		Long: `Split lists the rows of a run's own data with the part that each was in: train, validate or test. It writes a CSV to stdout, or to
---out: the number of a row among those that have a target, counted from 0 as in data.split.test_rows; the line of the file on which it
-begins, which a Parquet file and an array have not; its part; and its file. A row that was in no part is not among them.
+		Long: `Split lists the rows of a run's own data with the part that each was in: train, validate, test or calibrate. It writes a CSV to
+stdout, or to --out: the number of a row among those that have a target, counted from 0 as in data.split.test_rows; the line of the
+file on which it begins, which a Parquet file and an array have not; its part; and its file. A row that was in no part is not among them.
 
 Nothing is stored for it: the config, the seed and the data decide the parts. The data must be there and not have changed.`,
 		Example: `  starling split runs/rents

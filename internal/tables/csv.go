@@ -48,8 +48,8 @@ type CSV struct {
 	// __index_level_0__); or an index of dates; or whole numbers from 2⁵³ on, which are not exact. Such columns are otherwise left out of
 	// the examples.
 	Keep []string `yaml:"keep,omitempty"`
-	// Group is a column, named likewise, whose rows of the same text stay in one part: the training, validation and test parts are drawn from
-	// whole groups, such as the rows of one patient or country. They have about their shares of the rows, and of every class. The column
+	// Group is a column, named likewise, whose rows of the same text stay in one part: all parts are drawn from whole groups, such as the rows of
+	// one patient or country. They have about their shares of the rows, and of every class. The column
 	// is no input.
 	Group string `yaml:"group,omitempty"`
 	// Other says what a word is that no training row has in its column: error, or zeros, no category at all. Empty: error.
