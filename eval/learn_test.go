@@ -164,6 +164,23 @@ func TestLearnRefusesAPiece(t *testing.T) {
 	}
 }
 
+// TestGivenThreshold: a threshold that is given needs no calibration examples, for classes and for numbers.
+func TestGivenThreshold(t *testing.T) {
+	p := lessonsOf(t, true)
+	p.Calibrate, p.Foreign = nil, nil
+	by := decide.Settings{Abstain: &decide.Abstain{By: decide.Confidence{}, At: decide.Threshold(0.5)}}
+	if d, found := learned(t, p, classEnsembles(t), by, nil); d.Abstain == nil || d.Abstain.Threshold != 0.5 || found != nil {
+		t.Errorf("%+v, %v", d.Learnt, found)
+	}
+	p = lessonsOf(t, false)
+	p.Calibrate, p.Foreign = nil, nil
+	by.Abstain = &decide.Abstain{At: decide.Threshold(3)}
+	e := &Ensembles{Posterior: ensemble(t, network(t, 1, nn.Gaussian{SD: nn.Learned}), 2, 6, bnn.Equal{})}
+	if d, found := learned(t, p, e, by, nil); d.Abstain == nil || d.Abstain.Threshold != 3 || found != nil {
+		t.Errorf("of numbers: %+v, %v", d.Learnt, found)
+	}
+}
+
 // TestJudgeClasses: the scores of sets and of the rule are those of their definitions, row by row, and so are the tempered scores.
 func TestJudgeClasses(t *testing.T) {
 	p, e := lessonsOf(t, true), classEnsembles(t)

@@ -92,3 +92,9 @@ func numberRows(v *bnn.Regression, members int) *decide.Rows {
 	}
 	return r
 }
+
+// noRows are the scores of no rows at all.
+func noRows() *decide.Rows {
+	none := []float64{}
+	return &decide.Rows{Wrong: none, Epistemic: none, Entropy: none, Confidence: none, Energy: none, SD: none}
+}
