@@ -76,7 +76,7 @@ func TestCalibrateSeen(t *testing.T) {
 	g := grow(t)
 	_, dir := kept(t, g.spec(t))
 	found := calibrate(t, dir, Calibration{Data: g.own}, Options{})
-	if said := strings.Join(notes(found), "\n"); !strings.Contains(said, "of 50 calibration examples 40 train") {
+	if said := strings.Join(notes(found), "\n"); !strings.Contains(said, "of 50 calibration examples 40 train, 5 validate and 5 are for the test, too") {
 		t.Errorf("found %s", said)
 	}
 }

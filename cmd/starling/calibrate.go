@@ -27,7 +27,7 @@ The rest of the run stays as it is. Predict then says it of every row, and evalu
 
 What is learnt is the block decide of the run's config, as --set changes it: a temperature, which corrects how sure the run is; sets of
 classes, or intervals of numbers, that hold the truth at a promised rate; and a threshold of a score above which a row abstains. Without a
-block it is temperature: true, sets: {rate: 0.9}, abstain: {at: {coverage: 0.9}}. The temperature is learnt from the validation examples, or
+block it is temperature: true, sets: {rate: 0.9}, abstain: {at: {coverage: 0.9}}; starling help config decide has all there is. The temperature is learnt from the validation examples, or
 from a third of the others where the run has none.
 
 --data are examples that neither trained nor validated, and on which the run is not scored: a decision that is learnt from examples which the
