@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // Abstain are the settings of a rule by which rows abstain: a row does where its score is on the doubtful side of a threshold, or is NaN.
@@ -59,6 +60,21 @@ func NewRule(by Signal, score float64, kept bool, examples int) *Rule {
 
 // Score is the threshold in the score's own unit.
 func (r *Rule) Score() float64 { return r.By.sign() * r.Threshold }
+
+// String says which rows abstain, as in "where the total entropy is above 0.3648".
+func (r *Rule) String() string {
+	switch side := "above"; {
+	case math.IsInf(r.Threshold, -1):
+		return "everywhere"
+	case math.IsInf(r.Threshold, 1):
+		return fmt.Sprintf("where the %s is no number", r.By)
+	default:
+		if r.By.sign() < 0 {
+			side = "below"
+		}
+		return fmt.Sprintf("where the %s is %s %s", r.By, side, numeral.Significant(r.Score()))
+	}
+}
 
 // Abstains reports a row whose doubt is above the threshold, or is NaN.
 func (r *Rule) Abstains(doubt float64) bool { return abstains(doubt, r.Threshold) }

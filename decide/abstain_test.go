@@ -290,3 +290,19 @@ func TestWrongs(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestRuleInWords: a rule says on which side of its threshold rows abstain, in the score's own unit.
+func TestRuleInWords(t *testing.T) {
+	for want, r := range map[string]*Rule{
+		"where the total entropy is above 0.2500":     NewRule(Entropy{}, 0.25, true, 9),
+		"where the confidence is below 0.9000":        NewRule(Confidence{}, 0.9, true, 9),
+		"where the energy is above −1.250":            NewRule(Energy{}, -1.25, true, 9),
+		"where the confidence is no number":           {By: Confidence{}, Threshold: math.Inf(1)},
+		"everywhere":                                  {By: Confidence{}, Threshold: math.Inf(-1)},
+		"where the standard deviation is above 12.00": NewRule(SD{}, 12, true, 9),
+	} {
+		if got := r.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -40,7 +40,8 @@ type Abstention struct {
 	N         int       `json:"n"`         // examples evaluated on
 	Foreign   int       `json:"foreign"`   // inputs of groups
 	Share     uq.Number `json:"answered_share"`
-	Error     uq.Number `json:"error_answered"` // share of wrong answers among the examples answered; NaN if none is
+	Error     uq.Number `json:"error_answered"`      // share of wrong answers among the examples answered; NaN if none is, and for numbers without a tolerance
+	Tolerance float64   `json:"tolerance,omitempty"` // of numbers: the distance from the mean, in the target's unit, above which an answer is wrong; 0: none was given, and only NaN is wrong
 	AUC       uq.Number `json:"auc"`
 	decide.Verdict
 }

@@ -56,10 +56,13 @@ func (a *Assessment) judge(ctx context.Context, l *Learnt, e *bnn.Ensemble, p *p
 		return err
 	}
 	v := decide.Judge(*x, rule.Threshold)
-	answered := float64(v.Answered.Right + v.Answered.Wrong)
+	answered, wrong := float64(v.Answered.Right+v.Answered.Wrong), float64(v.Answered.Wrong)
+	if a.Test == nil && l.by.Abstain.Tolerance == 0 { // what an error would be is not said
+		wrong = math.NaN()
+	}
 	a.Metrics.Abstention = &Abstention{
 		By: decide.Signals.Name(rule.By), Threshold: l.Abstain.Threshold, N: len(x.Doubts), Foreign: len(x.Foreign),
-		Share: uq.Number(answered / float64(len(x.Doubts))), Error: uq.Number(float64(v.Answered.Wrong) / answered),
+		Share: uq.Number(answered / float64(len(x.Doubts))), Error: uq.Number(wrong / answered), Tolerance: l.by.Abstain.Tolerance,
 		AUC: uq.Number(decide.AUC(*x)), Verdict: v,
 	}
 	a.Doubts, a.Rule = x, rule

@@ -184,7 +184,7 @@ func pages(t *testing.T) map[string][]byte {
 	all := map[string][]byte{}
 	for _, s := range shapes {
 		switch s.name {
-		case "images", "colours", hostile, "many islands", "regression", "two outputs", "wide", "undefined":
+		case "images", "colours", hostile, "many islands", "regression", "two outputs", "wide", "undefined", "decides":
 			all[s.name] = []byte(render(t, s.make(t)))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/uq"
 )
@@ -56,9 +57,20 @@ func (v *view) reliability() figure {
 		Left:  top.Margin(),
 	}
 	top.Left = below.Margin()
+	legend := []key{lineKey("rule", "calibrated")}
+	if t := v.temperature(); !math.IsNaN(t) {
+		var x, y []float64
+		for _, b := range uq.Reliability(decide.Temper(v.a.Test.Probs, v.a.Test.Classes, t), v.a.Test.Classes, v.set.Labels, uq.Bins) {
+			if b.Count > 0 {
+				x, y = append(x, b.Confidence), append(y, b.Accuracy)
+			}
+		}
+		top.Marks = append(top.Marks, chart.Points{X: x, Y: y, Class: "s1", Radius: 2.5})
+		legend = append(legend, key{chart.Sample("s0", true), "as it is"}, key{chart.Sample("s1", true), "at the temperature " + fixed(t, 2)})
+	}
 	return figure{
 		Title: "Reliability", Charts: []template.HTML{top.SVG(), below.SVG()}, Data: data,
-		Legend:  []key{lineKey("rule", "calibrated")},
+		Legend:  legend,
 		Caption: "Above the diagonal it is underconfident: more often right than it says. Below it is overconfident. Bars are 95\u00a0% intervals.",
 	}
 }

@@ -64,6 +64,7 @@ type shape struct {
 	restarts  bool
 	validate  bool
 	undefined bool // figures that are NaN or infinite
+	decides   bool // a temperature, sets or intervals, a rule to abstain
 }
 
 func (s shape) make(t testing.TB) fixture {
@@ -159,6 +160,9 @@ func (s shape) make(t testing.TB) fixture {
 			a.Losses.Posterior = append(a.Losses.Posterior, float64(a.Metrics.NLL))
 			a.Losses.DeepEnsemble, a.Losses.MAP = append(a.Losses.DeepEnsemble, float64(deep.NLL)+around), append(a.Losses.MAP, float64(m.NLL)+around)
 		}
+	}
+	if s.decides {
+		decides(a)
 	}
 	if s.undefined {
 		nan, inf := uq.Number(math.NaN()), uq.Number(math.Inf(1))

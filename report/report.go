@@ -23,6 +23,9 @@ func Write(w io.Writer, run *starling.Run, a *eval.Assessment) error {
 	} else {
 		p.Sections = append(p.Sections, v.predictions(), v.errors())
 	}
+	if m := a.Metrics; m.Sets != nil || m.Abstention != nil {
+		p.Sections = append(p.Sections, v.decisions())
+	}
 	if s := v.search(); s.Figures != nil {
 		p.Sections = append(p.Sections, s)
 	}

@@ -41,6 +41,8 @@ var shapes = []shape{
 	{name: "two outputs", outputs: 2},
 	{name: "few", n: 2},
 	{name: "wide", input: []int{30}},
+	{name: "decides", n: 200, groups: []string{"far", "noise"}, restarts: true, decides: true},
+	{name: "decides on numbers", outputs: 1, n: 200, decides: true},
 }
 
 func render(t testing.TB, f fixture) string {

@@ -56,7 +56,7 @@ func (v *view) scores() section {
 			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighted in that way.", row.Part)
 		}
 	}
-	return section{ID: "figures", Title: "Figures", Tables: slices.Concat(v.withIntervals(compare(columns, all)), v.members(), v.byClass()),
+	return section{ID: "figures", Title: "Figures", Tables: slices.Concat(v.withIntervals(withTempered(compare(columns, all), all)), v.members(), v.byClass()),
 		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s%s", count(v.a.Metrics.N), v.part(), dash(all), weighed)}}
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -37,31 +39,53 @@ func unseen(ctx context.Context, m made) (*examples, error) {
 	return x, err
 }
 
+// sizes are those of the calibration parts whose sets are written: the first of the examples. The last 7,000 are the test rows.
+var sizes = []int{200, 500, 1000, 2000}
+
+// write writes probabilities, labels, uniform numbers and sets, as 0 and 1 [7000, 8], for sets.py.
 func (x *examples) write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	n := len(x.labels)
-	labels := make([]float64, n)
+	labels, u := make([]float64, n), make([]float64, n)
 	for i, y := range x.labels {
-		labels[i] = float64(y)
+		labels[i], u[i] = float64(y), decide.Uniform(1, 0, i)
 	}
-	for name, a := range map[string]struct {
-		shape  []int
-		values []float64
-	}{"probs.npy": {[]int{n, classes}, x.probs}, "tempered.npy": {[]int{n, classes}, x.tempered}, "labels.npy": {[]int{n}, labels}} {
-		head := arrays.NPYHeader(a.shape)
-		for _, v := range a.values {
-			bits := math.Float64bits(v)
-			for k := range 8 {
-				head = append(head, byte(bits>>(8*k)))
+	if err := errors.Join(save(dir, "probs", x.probs, n, classes), save(dir, "labels", labels, n), save(dir, "u", u, n)); err != nil {
+		return err
+	}
+	for name, score := range map[string]decide.Score{"lac": decide.LAC{}, "aps": decide.APS{}, "raps": decide.RAPS{Penalty: 0.1, After: 2}} {
+		for _, size := range sizes {
+			for _, rate := range []float64{0.9, 0.95, 0.99} {
+				c, err := decide.Sets{Score: score, Rate: rate, Empty: true}.Conformal(x.probs[:size*classes], classes, x.labels[:size], u[:size])
+				if err != nil {
+					return err
+				}
+				var in []float64
+				for i := calibrate; i < n; i++ {
+					row := make([]float64, classes)
+					for _, k := range c.Set(x.probs[i*classes:(i+1)*classes], u[i]) {
+						row[k] = 1
+					}
+					in = append(in, row...)
+				}
+				if err := save(dir, fmt.Sprintf("%s-%d-%v", name, size, rate), in, n-calibrate, classes); err != nil {
+					return err
+				}
 			}
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), head, 0o644); err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// save writes an array of float64.
+func save(dir, name string, values []float64, shape ...int) error {
+	text := arrays.NPYHeader(shape)
+	for _, v := range values {
+		text = binary.LittleEndian.AppendUint64(text, math.Float64bits(v))
+	}
+	return os.WriteFile(filepath.Join(dir, name+".npy"), text, 0o644)
 }
 
 const (
@@ -87,7 +111,7 @@ func divisions(ctx context.Context, preset string, runs []made) error {
 	}{
 		{"LAC", decide.Sets{Score: decide.LAC{}}, true}, {"LAC, may be empty", decide.Sets{Score: decide.LAC{}, Empty: true}, true},
 		{"APS", decide.Sets{Score: decide.APS{}, Empty: true}, true}, {"APS, untempered", decide.Sets{Score: decide.APS{}, Empty: true}, false},
-		{"RAPS", decide.Sets{Score: decide.RAPS{Penalty: 0.1, After: 2}}, true}, {"LAC by class", decide.Sets{Score: decide.LAC{}, ByClass: true}, true},
+		{"RAPS", decide.Sets{Score: decide.RAPS{Penalty: 0.1, After: 2}, Empty: true}, true}, {"LAC by class", decide.Sets{Score: decide.LAC{}, ByClass: true}, true},
 	} {
 		for _, rate := range []float64{0.9, 0.95, 0.99} {
 			s.sets.Rate = rate

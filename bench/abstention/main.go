@@ -4,7 +4,7 @@
 //
 // It fits the presets with each seed, unless the folder has the run already, and prints the tables of the page: temperatures, classifiers of wrong
 // answers beside single scores, sets and risks over 200 divisions of the 9,000 examples that no network has seen into 2,000 to calibrate and 7,000
-// to test. With -npy it writes the probabilities and labels of the first seed, which bench/abstention/mapie.py compares with MAPIE.
+// to test. With -npy it writes the probabilities and labels of the first seed, which bench/abstention/sets.py compares with MAPIE.
 package main
 
 import (

@@ -109,6 +109,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	showDecided(cmd.OutOrStdout(), a.Metrics.Decided)
 	showAllClasses(cmd.OutOrStdout(), a.Metrics)
 	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.on.Members, e.meanLogits)
+	showDecisions(cmd.OutOrStdout(), a, true)
 	if e.members == membersTable {
 		showMembers(cmd.OutOrStdout(), a.Metrics.Members)
 	}

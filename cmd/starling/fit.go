@@ -138,6 +138,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		return f.verdict(result, folder)
 	}
 	showMetrics(stdout, &result.Spec, &result.Ensembles, result.Assessment, false)
+	showDecisions(stdout, result.Assessment, false)
 	writeNotes(stdout, f.notes(result, line))
 	showMore(stdout, result.Findings, result.Assessment.Findings(&result.Ensembles, result.Spec.Method.Needs().Whole))
 	fmt.Fprintln(stdout, "written to "+folder.Dir)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,11 +33,14 @@ func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.As
 		regressionTable(rows, a).Write(w)
 	} else {
 		shown := len(m.Groups)
-		t := classesTable(rows, shown, a)
+		t := classesTable(rows, shown, a, groups)
 		for ; t.Width() > columns && shown > 0; shown-- {
-			t = classesTable(rows, shown-1, a)
+			t = classesTable(rows, shown-1, a, groups)
 		}
 		t.Write(w)
+	}
+	if m.Tempered != nil {
+		wrap(w, explained(m.Tempered))
 	}
 	if groups {
 		showGroups(w, m.Groups)
@@ -62,10 +66,22 @@ func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.As
 	}
 }
 
-// classesTable compares classifications, and their uncertainty about the first of the groups.
-func classesTable(rows []pages.Scored, groups int, a *eval.Assessment) *table.Table {
+// classesTable compares classifications, and their uncertainty about the first of the groups. The Brier score is among them where it is
+// compared with that of tempered probabilities, if there is room for it.
+func classesTable(rows []pages.Scored, groups int, a *eval.Assessment, room bool) *table.Table {
 	var t table.Table
+	brier := room && a.Metrics.Tempered != nil
+	scores := func(name, accuracy string, nll, score, ece uq.Number) []string {
+		cells := []string{name, accuracy, fixed(nll, 3)}
+		if brier {
+			cells = append(cells, fixed(score, 3))
+		}
+		return append(cells, fixed(ece, 3))
+	}
 	head := []string{onExamples(a), "accuracy", "NLL", "ECE"}
+	if brier {
+		head = slices.Insert(head, 3, "Brier")
+	}
 	if groups > 0 {
 		t.Headings = []table.Heading{{Above: len(head), Text: "epistemic entropy, nats"}}
 	}
@@ -74,13 +90,16 @@ func classesTable(rows []pages.Scored, groups int, a *eval.Assessment) *table.Ta
 	}
 	t.Add(head...)
 	for i, r := range rows {
-		cells := []string{r.Name, percent(*r.Accuracy), fixed(r.NLL, 3), fixed(*r.ECE, 3)}
+		cells := scores(r.Name, percent(*r.Accuracy), r.NLL, *r.Brier, *r.ECE)
 		for _, g := range r.Groups[:groups] {
 			cells = append(cells, entropy(g))
 		}
 		t.Add(cells...)
 		if i == 0 && pages.Small(a) { // the posterior
 			t.Add(intervals, interval(a, pages.Accuracy, shares), interval(a, pages.NLL, decimals(2)))
+		}
+		if v := r.Tempered; v != nil {
+			t.Add(scores(tempered(v), "", v.NLL, *v.Brier, *v.ECE)...)
 		}
 	}
 	return &t
@@ -154,6 +173,9 @@ func regressionTable(rows []pages.Scored, a *eval.Assessment) *table.Table {
 		if i == 0 && pages.Small(a) { // the posterior
 			t.Add(intervals, interval(a, pages.RMSE, threeDigits), "", interval(a, pages.NLL, threeDigits), "",
 				interval(a, pages.In50, shares), interval(a, pages.In90, shares), interval(a, pages.In95, shares))
+		}
+		if v := r.Tempered; v != nil {
+			t.Add(tempered(v), "", "", significant(v.NLL), significant(*v.CRPS), percent(v.Coverage.In50), percent(v.Coverage.In90), percent(v.Coverage.In95))
 		}
 	}
 	return &t

@@ -37,6 +37,14 @@ func TestPercent(t *testing.T) {
 	}
 }
 
+func TestRate(t *testing.T) {
+	for v, want := range map[float64]string{0.95: "95 %", 0.07: "7 %", 0.29: "29 %", 0.999: "99.9 %", 1.0 / 3: "33.33333333 %", 0.5: "50 %"} {
+		if got := Rate(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}
+
 func TestSignificant(t *testing.T) {
 	for _, c := range []struct {
 		v    float64

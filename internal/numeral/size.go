@@ -14,6 +14,11 @@ func Percent(share float64, decimals int) string {
 	return Fixed(100*share, decimals) + " %"
 }
 
+// Rate writes a share of 1 with the digits that it was given with: 0.95 as 95 %.
+func Rate(share float64) string {
+	return strconv.FormatFloat(math.Round(share*1e10)/1e8, 'f', -1, 64) + " %"
+}
+
 // Significant writes a number of any size with four significant digits, whole numbers up to 1e9 with all their digits. Sizes
 // below 1e-4 and from 1e9 on have an exponent, as 1.5e-05.
 func Significant(v float64) string {
