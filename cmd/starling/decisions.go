@@ -25,9 +25,9 @@ func tempered(v *eval.Tempered) string {
 // explained says what these rows are.
 func explained(v *eval.Tempered) string {
 	if v.Factor != nil {
-		return "rows c: the same ensemble, its predicted laws made c times as wide about their means; examples outside training taught c"
+		return "rows c: the same ensemble, its laws c times as wide about their means; c was learnt from examples that did not train it"
 	}
-	return "rows T: the same ensemble at a temperature, p ∝ p^(1/T); examples outside training taught T"
+	return "rows T: the same ensemble at a temperature, p ∝ p^(1/T); T was learnt from examples that did not train it"
 }
 
 // showDecisions writes how sets or intervals keep their promise, and what the rule to abstain does: in full, or in a line each.

@@ -47,8 +47,8 @@ posterior     90.2 %  0.200  0.020   0.10   0.20   0.40     –
 best MAP      90.3 %  0.300  0.030   0.15   0.30   0.60     –
   T = 1.04            0.290  0.029
 8 MAPs        90.2 %  0.250  0.025   0.12   0.25   0.50     –
-rows T: the same ensemble at a temperature, p ∝ p^(1/T); examples outside
-training taught T
+rows T: the same ensemble at a temperature, p ∝ p^(1/T); T was learnt from
+examples that did not train it
 `},
 		{"evaluate", &m, true, `
                                            epistemic entropy, nats
@@ -64,8 +64,8 @@ best MAP      90.3 %  0.300  0.300  0.030   0.15   0.30   0.60     –
 n = 1,200     RMSE      R²      NLL   CRPS    50 %    90 %     95 %
 posterior   0.1235  −0.250  −0.5000  1,235  44.4 %  90.0 %  100.0 %
   c = 1.30                  −0.7500  1,200  50.0 %  90.5 %   96.0 %
-rows c: the same ensemble, its predicted laws made c times as wide about their
-means; examples outside training taught c
+rows c: the same ensemble, its laws c times as wide about their means; c was
+learnt from examples that did not train it
 `},
 	} {
 		var out strings.Builder
