@@ -37,7 +37,7 @@ type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
-	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, coursesFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, coursesFile, metricsFile, decisionFile, reportFile}, Replaced: []string{decisionFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
 	Most: 1e9, IsCut: func(name string) bool { return safetensors.IsCut(posteriorFile, name) },
 }
 
@@ -79,14 +79,24 @@ func (r *Run) Notes() []string { return notes(r.Findings) }
 // resume a run that was begun. If a file is damaged, missing or inconsistent with the others, or is not the one that the run
 // wrote, it is a *DataError that names the file.
 func OpenRun(dir string) (*Run, error) {
+	r, err := OpenUndecided(dir)
+	if err == nil {
+		err = r.readDecision()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// OpenUndecided reads a run as OpenRun does, but without its decision. That may be damaged, or another posterior's: Run.Calibrate replaces it.
+func OpenUndecided(dir string) (*Run, error) {
 	record, err := runs.Read(dir, FitRuns)
 	if err != nil {
 		return nil, damage(err)
 	}
 	r := &Run{Dir: dir, Manifest: record.Manifest, record: record}
-	damaged := func(file string, err error) error {
-		return &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
-	}
+	damaged := r.damaged
 	if r.Spec, err = ParseSpec(filepath.Join(dir, "config.yaml"), record.Config); err != nil {
 		return nil, &DataError{Err: err}
 	}
@@ -120,12 +130,12 @@ func OpenRun(dir string) (*Run, error) {
 	for _, f := range []struct {
 		name string
 		read func(text []byte) error
-	}{{schemaFile, r.readSchema}, {restartsFile, r.readRestarts}, {coursesFile, r.readCourses}, {decisionFile, r.readDecision}} {
+	}{{schemaFile, r.readSchema}, {restartsFile, r.readRestarts}, {coursesFile, r.readCourses}} {
 		if f.name == restartsFile && r.Spec.MAP == nil {
 			continue
 		}
-		if _, listed := r.Manifest.Files[f.name]; !listed && (f.name == decisionFile || f.name == coursesFile) {
-			continue // there were no validation examples, or no restarts, or the run is older
+		if _, listed := r.Manifest.Files[f.name]; !listed && f.name == coursesFile {
+			continue // there were no restarts, or the run is older
 		}
 		text, err := record.File(f.name)
 		if err != nil {
@@ -138,10 +148,12 @@ func OpenRun(dir string) (*Run, error) {
 	if err := r.readPosterior(); err != nil {
 		return nil, err
 	}
-	if err := r.Decision.Fits(r.Posterior); err != nil {
-		return nil, damaged(decisionFile, err)
-	}
 	return r, nil
+}
+
+// damaged is the error of a file of the run that does not fit the others.
+func (r *Run) damaged(file string, err error) error {
+	return &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(r.Dir, file), err)}
 }
 
 func (r *Run) readSchema(text []byte) (err error) {
@@ -164,9 +176,24 @@ func (r *Run) readCourses(text []byte) (err error) {
 	return err
 }
 
-func (r *Run) readDecision(text []byte) (err error) {
-	r.Decision, err = eval.ReadDecision(text)
-	return err
+// readDecision reads what the run decides by, if it decides anything.
+func (r *Run) readDecision() error {
+	if !r.record.Has(decisionFile) {
+		return nil
+	}
+	text, err := r.record.File(decisionFile)
+	if err != nil {
+		return damage(err)
+	}
+	d, err := eval.ReadDecision(text)
+	if err == nil {
+		err = d.Fits(r.Posterior)
+	}
+	if err != nil {
+		return r.damaged(decisionFile, err)
+	}
+	r.Decision, r.Manifest = d, r.record.Manifest // another process may have replaced both since the manifest was read
+	return nil
 }
 
 // ReadMetrics reads the scores that the run wrote when it was done: metrics.json. The error is a *DataError.

@@ -44,7 +44,7 @@ type Options struct {
 	free func(dir string) (bytes int64, ok bool) // of a folder's disk; nil: as the system says
 }
 
-// Event reports the progress of a run. Fit sends *Loaded once, *Progress many times, and *Notice for messages.
+// Event reports the progress of a run. Fit sends *Loaded once, *Progress many times, and *Notice for messages. Run.Calibrate sends *Calibrated.
 type Event interface{ event() }
 
 // Loaded reports the data and the network of a run before the work begins.
@@ -57,15 +57,23 @@ type Loaded struct {
 // Progress is the progress of a phase, after a step of any of its parts.
 type Progress struct{ method.Status }
 
+// Calibrated is how a decision does on examples that taught it, before it is kept.
+type Calibrated struct {
+	Part     string // calibration or, without such examples, validation
+	Examples int
+	Does     *eval.Metrics
+}
+
 // Notice is a message for the user.
 type Notice struct {
 	Text string
 	Of   *Finding // that the message tells; nil: it is of no finding
 }
 
-func (*Loaded) event()   {}
-func (*Progress) event() {}
-func (*Notice) event()   {}
+func (*Loaded) event()     {}
+func (*Progress) event()   {}
+func (*Calibrated) event() {}
+func (*Notice) event()     {}
 
 // Result is the result of a run.
 type Result struct {

@@ -63,7 +63,7 @@ func (s *Schema) ReadClasses(name, labels, dir string, m ClassMap) (*Problem, er
 			return nil, err
 		}
 	case IsKnown(name) && !Tabular(name):
-		whole, err := s.readSet(name, dir)
+		whole, err := s.readSet(name, dir, "test")
 		if err != nil {
 			return nil, err
 		}

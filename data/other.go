@@ -18,28 +18,33 @@ import (
 // is in Problem.Noted. The examples are in Problem.Test. The error is a *FieldError without a field for wrong arguments; every other
 // error is about the examples.
 func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
+	return s.read(name, labels, dir, "test", otherClasses)
+}
+
+// read is Read of examples that errors call a part, and whose mend says what to do about classes that the run has not.
+func (s *Schema) read(name, labels, dir, part, mend string) (*Problem, error) {
 	p := &Problem{Name: name, Schema: s}
 	if labels != "" {
 		inputs, targets, err := (&Arrays{name, labels}).read()
 		if err == nil {
-			p.Test, err = s.Labelled("test", inputs, targets, nil)
+			p.Test, err = s.Labelled(part, inputs, targets, nil)
 		}
 		var label *labelError
 		if errors.As(err, &label) {
-			err = fmt.Errorf("%w, the classes of the run: %s", err, otherClasses)
+			err = fmt.Errorf("%w, the classes of the run: %s", err, mend)
 		}
 		return p, err
 	}
 	_, err := os.Stat(name)
 	switch {
 	case IsKnown(name):
-		p, err := s.readSet(name, dir)
+		p, err := s.readSet(name, dir, part)
 		if err != nil {
 			return nil, err
 		}
 		for _, part := range []*Set{p.Train, p.Test} {
 			if part != nil && s.Classes > 0 && part.Classes > s.Classes {
-				return nil, fmt.Errorf("%s has %d classes, the run %d: %s", name, part.Classes, s.Classes, otherClasses)
+				return nil, fmt.Errorf("%s has %d classes, the run %d: %s", name, part.Classes, s.Classes, mend)
 			}
 		}
 		return p, nil
@@ -55,7 +60,7 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	}
 	t, err := p.readWithTargets(name, p.Schema.CSV()) // the schema has the better error for a missing target
 	if err == nil {
-		p.Test, err = s.Set("test", t, nil, true)
+		p.Test, err = s.Set(part, t, nil, true)
 	}
 	return p, err
 }
@@ -63,13 +68,13 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 // otherClasses is the mend where labels are not those of the run.
 const otherClasses = "for data with other classes say which is which with --classes"
 
-// readSet reads a known set as inputs and targets of the run.
-func (s *Schema) readSet(name, dir string) (*Problem, error) {
+// readSet reads a known set as inputs and targets of the run. Of a table all rows are examples of the part.
+func (s *Schema) readSet(name, dir, part string) (*Problem, error) {
 	if Tabular(name) && s.Columns != nil {
 		p := &Problem{Name: name, Schema: s}
 		t, _, err := LoadTable(name, dir)
 		if err == nil {
-			p.Test, err = s.Set("test", t, nil, true)
+			p.Test, err = s.Set(part, t, nil, true)
 		}
 		return p, err
 	}
@@ -89,6 +94,10 @@ func (s *Schema) readSet(name, dir string) (*Problem, error) {
 // ReadGroups adds groups of out-of-distribution inputs by name: the test examples of a known set, or a file of inputs,
 // NPY, IDX or CSV, whose group has the file's name up to the first dot. Errors are as those of Schema.Read.
 func (p *Problem) ReadGroups(dir string, names ...string) error {
+	return p.readGroups(&p.Groups, dir, names)
+}
+
+func (p *Problem) readGroups(to *[]Group, dir string, names []string) error {
 	for _, name := range names {
 		g, err := p.readGroup(name, dir)
 		if err != nil {
@@ -97,10 +106,10 @@ func (p *Problem) ReadGroups(dir string, names ...string) error {
 		if slices.Contains(groupNamesTaken, g.Name) {
 			return fieldError("", "%s: %s is the name of a part of the data or of the scores: name the file otherwise", name, g.Name)
 		}
-		if slices.ContainsFunc(p.Groups, func(other Group) bool { return other.Name == g.Name }) {
+		if slices.ContainsFunc(*to, func(other Group) bool { return other.Name == g.Name }) {
 			return fieldError("", "there is a group %s already: %s needs another name", g.Name, name)
 		}
-		p.Groups = append(p.Groups, g)
+		*to = append(*to, g)
 	}
 	return nil
 }

@@ -74,5 +74,5 @@ func (a Abstain) checkWith(g Given, n int, f *config.Faults) {
 	} else if learns && n == 0 {
 		f.Add("abstain.by", "%s", short("the classifier of wrong answers", n, 2*heldShare))
 	}
-	f.If((learns || a.At.foreign()) && g.Foreign == 0, "abstain", "needs foreign inputs that are known beforehand: give data.calibrate_groups, as in {noise: noise.npy}, or take {coverage: 0.9} or {risk: 0.02} by entropy")
+	f.If((learns || a.At.foreign()) && g.Foreign == 0, "abstain", "needs foreign inputs that are known beforehand: give data.calibrate_groups, as in {noise: noise.npy}, or --ood of starling calibrate, or take {coverage: 0.9} or {risk: 0.02} by entropy")
 }

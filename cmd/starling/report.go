@@ -109,7 +109,7 @@ func checkReport(ctx context.Context, dir string, o starling.Options) (reported,
 	case err != nil:
 		return reported{reportUnknown, "it cannot be made again: " + err.Error()}, nil
 	case !bytes.Equal(page.Bytes(), has):
-		return reported{reportDiffers, "it was changed, or another version wrote it: starling report " + quoted(dir) + " writes it again"}, nil
+		return reported{reportDiffers, "it was changed, or written by another version or before starling calibrate: starling report " + quoted(dir) + " writes it again"}, nil
 	}
 	return reported{reportOK, "as starling report writes it"}, nil
 }

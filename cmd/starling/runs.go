@@ -13,9 +13,12 @@ import (
 
 // openRun reads a run's folder, to evaluate the run or to predict with it. A folder without a run, or whose run is not done, is
 // wrong use.
-func openRun(dir string) (*starling.Run, error) {
+func openRun(dir string) (*starling.Run, error) { return openRunBy(starling.OpenRun, dir) }
+
+// openRunBy is openRun by one of the functions that read runs.
+func openRunBy(open func(dir string) (*starling.Run, error), dir string) (*starling.Run, error) {
 	limitGarbage()
-	run, err := starling.OpenRun(dir)
+	run, err := open(dir)
 	var bad *starling.DataError
 	switch {
 	case err != nil && starling.IsFilterRun(dir):

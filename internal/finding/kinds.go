@@ -24,6 +24,7 @@ var kinds = named(
 	NoThreshold{}, FewForThreshold{}, CalibrationSeen{}, ForeignScored{}, OutsideRows{}, OtherUnits{}, NoRanges{}, ChannelsLast{}, InitUnused{},
 	FewDraws{}, LoneAncestor{}, FewAncestors{}, LostTarget{}, IdleScans{}, NearlyNormal{}, SurprisingScans{}, SparseTargets{}, FiltersApart{}, IdleSubsampling{}, SmallFilters{}, OneNode{}, OnePass{}, MoreNodesThanMeasurements{}, EmptySites{}, RepairedSites{}, ErrorsUnknown{}, StillCoordinates{}, ScansLeftOut{}, PartialMeasurements{}, MostScansLeftOut{}, WrongUnit{},
 	WiderThanRegion{}, TruthElsewhere{},
+	CalibrationUnknown{},
 )
 
 // named are kinds by their names.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling/spec"
 )
@@ -28,11 +29,12 @@ var Runs = []Run{
 method: {smc: {islands: 1, particles: 8, path: {full: {iterations: 16}}, move: {epoch: {step: 0.001, batch: 20}}, weight: {bootstrap: {temperature: examples}},
   keep: {after: 1}}}
 `, []string{"method.smc.islands=2", "method.smc.path.full.iterations=50", "method.smc.keep.after=5", "method.smc.stop.patience=45"}},
-	{"chains", `data: {csv: {file: kinds.csv, target: kind}, groups: {far: far.csv}}
+	{"chains", `data: {csv: {file: kinds.csv, target: kind, calibrate: fresh.csv}, groups: {far: far.csv}, calibrate_groups: {away: away.csv}}
 model: {layers: [{dense: 6}, tanh, {dense: 3}], likelihood: categorical}
 prior: {normal: {variance: 1}}
 map: {restarts: 3, epochs: 20, patience: 20}
 method: {mcmc: {chains: 2, epochs: 200, keep: 10, move: {hmc: {steps: 4}}}}
+decide: {temperature: true, sets: {score: aps, rate: 0.8}, abstain: {by: classifier, at: f1}}
 `, []string{"map.epochs=60", "map.patience=60", "method.mcmc.chains=3", "method.mcmc.epochs=1200", "method.mcmc.keep=30"}},
 	{"islands", `data: {csv: {file: kinds.csv, target: kind}}
 model: {layers: [{dense: 6}, relu, {dense: 3}], likelihood: categorical}
@@ -99,17 +101,27 @@ func (r Run) config() []byte { return []byte("name: " + r.Name + "\n" + r.text) 
 
 func (r Run) filters() bool { return spec.IsFiltering(r.config()) }
 
-// WriteTables writes the configs of all runs and the tables that they read: three classes that overlap, inputs far away from them, a curve with
-// noise, and scans, some of which cannot be used.
+// decides reports whether the run learns from calibration examples, as the verb calibrate does.
+func (r Run) decides() bool { return strings.Contains(r.text, "\ndecide:") }
+
+// WriteTables writes the configs of all runs and the tables that they read: three classes that overlap, more of them to calibrate with, inputs
+// far away from them, a curve with noise, and scans, some of which cannot be used.
 func WriteTables() error {
 	random := rand.New(rand.NewPCG(1, 2))
 	trees, far, wave := "a,b,c,kind\n", "a,b,c\n", "x,z,y\n"
+	tree := func(random *rand.Rand, k int) string {
+		return fmt.Sprintf("%.3f,%.3f,%.3f,%s\n", float64(k)+random.NormFloat64(), random.NormFloat64()-float64(k*k), random.NormFloat64(), []string{"ash", "birch", "oak"}[k])
+	}
 	for i := range 120 {
-		k := i % 3
-		trees += fmt.Sprintf("%.3f,%.3f,%.3f,%s\n", float64(k)+random.NormFloat64(), random.NormFloat64()-float64(k*k), random.NormFloat64(), []string{"ash", "birch", "oak"}[k])
+		trees += tree(random, i%3)
 		far += fmt.Sprintf("%.3f,%.3f,%.3f\n", 9+random.NormFloat64(), random.NormFloat64(), random.NormFloat64())
 		x := random.NormFloat64()
 		wave += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, random.NormFloat64(), float64(x*x)-x+float64(0.3*random.NormFloat64()))
+	}
+	fresh, away := "a,b,c,kind\n", "a,b,c\n"
+	for i, others := 0, rand.New(rand.NewPCG(1, 3)); i < 60; i++ {
+		fresh += tree(others, i%3)
+		away += fmt.Sprintf("%.3f,%.3f,%.3f\n", others.NormFloat64()-9, others.NormFloat64(), 9+others.NormFloat64())
 	}
 	radar, state := "time,z\n", 0.0
 	for k := range 300 {
@@ -121,7 +133,7 @@ func WriteTables() error {
 			radar += fmt.Sprintf("%d,none\n", k+1)
 		}
 	}
-	files := map[string]string{"kinds.csv": trees, "far.csv": far, "wave.csv": wave, "radar.csv": radar}
+	files := map[string]string{"kinds.csv": trees, "far.csv": far, "fresh.csv": fresh, "away.csv": away, "wave.csv": wave, "radar.csv": radar}
 	for _, r := range Runs {
 		files[r.Name+".yaml"] = string(r.config())
 	}

@@ -68,6 +68,18 @@ var verbs = map[string]verb{
 	},
 }
 
+// calibrate is a verb for a run that decides: the decision that is learnt again is the one that the run has.
+func calibrate(ctx context.Context, dir, _ string) ([]byte, error) {
+	run, err := starling.OpenRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := run.Calibrate(ctx, starling.Calibration{}, starling.Options{Threads: 1}); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, "decision.json"))
+}
+
 // filterVerbs are for a run of a filter.
 var filterVerbs = map[string]verb{
 	"report": func(_ context.Context, dir, _ string) ([]byte, error) {
@@ -83,6 +95,11 @@ var filterVerbs = map[string]verb{
 func (r Run) verbs() map[string]verb {
 	if r.filters() {
 		return filterVerbs
+	}
+	if r.decides() {
+		all := maps.Clone(verbs)
+		all["calibrate"] = calibrate
+		return all
 	}
 	return verbs
 }

@@ -40,7 +40,9 @@
 // A kind of run may say that it Streams: its traced phase is open, may have any number of steps, and its lines are on the disk alone. Lines that
 // are no longer needed are removed from the beginning of the trace (Phase.First).
 //
-// The manifest of a run that is done has the SHA-256 of each file, and of itself. A Record compares each file that it reads.
+// The manifest of a run that is done has the SHA-256 of each file, and of itself. A Record compares each file that it reads. What a Kind says
+// may be replaced afterwards is replaced whole, too: at any instant the folder holds the old file or the new one, and a manifest that lists
+// it (Record.Replace).
 //
 // After a write fails, no other write is tried: a full disk stops the run and leaves the last good state. The manifest's
 // status "done" is written last of all. Until then the run can be resumed. A run is resumed by the same version with the same

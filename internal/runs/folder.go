@@ -22,6 +22,9 @@ type Kind struct {
 	Name  string   // in the manifest; also the verb of the command that resumes such a run
 	Files []string // of the result, and any other files that such a run may keep in its folder
 
+	// Replaced are those of Files that may be replaced when the run is done (Record.Replace).
+	Replaced []string
+
 	// Shards is the beginning of the names of the files in which parts keep what is too large for a checkpoint (Run.Store): SHARDS-PART-NUMBER.
 	// They are gone when the run is done, whose result has all of it. Empty: there are none.
 	Shards string
@@ -45,7 +48,11 @@ type Kind struct {
 
 // files lists the names of all files in a run's folder, except the lock.
 func (k *Kind) files() []string {
-	return append([]string{configFile, manifestFile, traceFile, checkpointFile, previousFile}, k.Files...)
+	all := append([]string{configFile, manifestFile, traceFile, checkpointFile, previousFile}, k.Files...)
+	for _, name := range k.Replaced {
+		all = append(all, name+nextSuffix)
+	}
+	return all
 }
 
 // has reports whether a name is one of the files in a run's folder.
@@ -320,7 +327,7 @@ func (f *Folder) write(config []byte, files, trace []File, there map[string]sum,
 }
 
 // tidy removes the files that a finished run does not need: the shards, the checkpoint before, and a checkpoint that counts shards. Without
-// them no run could go on from it, so the manifest does not list it.
+// them no run could go on from it, so the manifest does not list it. A replacement that was stopped is ended.
 func (f *Folder) tidy(m *Manifest) error {
 	names := []string{previousFile}
 	if _, listed := m.Files[checkpointFile]; !listed {
@@ -331,7 +338,7 @@ func (f *Folder) tidy(m *Manifest) error {
 			return err
 		}
 	}
-	return f.removeShards()
+	return errors.Join(f.settle(m), f.removeShards())
 }
 
 // shards lists the shards in the folder.

@@ -64,17 +64,23 @@ func Read(dir string, kind Kind) (*Record, error) {
 }
 
 // File reads a file of the run. If it is not the one that the run wrote, the error is a *DamagedError.
-func (r *Record) File(name string) ([]byte, error) {
-	path := r.path(name)
-	text, err := regular.Read(path, limit(name))
+func (r *Record) File(name string) (text []byte, err error) {
+	err = r.find(name, func(path string) error {
+		b, err := regular.Read(path, limit(name))
+		if err != nil {
+			return err
+		}
+		switch want, listed := r.Manifest.Files[name]; {
+		case !listed:
+			return fmt.Errorf("%s: %s does not list it", path, manifestFile)
+		case want != fmt.Sprintf("%x", sha256.Sum256(b)):
+			return fmt.Errorf("%s: %w", path, errChanged)
+		}
+		text = b
+		return nil
+	})
 	if err != nil {
 		return nil, r.damaged(err)
-	}
-	switch want, listed := r.Manifest.Files[name]; {
-	case !listed:
-		return nil, r.damaged(fmt.Errorf("%s: %s does not list it", path, manifestFile))
-	case want != fmt.Sprintf("%x", sha256.Sum256(text)):
-		return nil, r.damaged(fmt.Errorf("%s: %w", path, errChanged))
 	}
 	return text, nil
 }

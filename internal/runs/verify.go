@@ -39,6 +39,7 @@ type Verification struct {
 
 	dir  string
 	good *checkpoint // from which a run that is not done goes on
+	next []string    // files that stand under the name of one that is to replace another, and count
 }
 
 // Count returns how many files have one of the states.
@@ -84,16 +85,30 @@ func Verify(dir string, kind Kind) (*Verification, error) {
 	v.compared(manifestFile, "", err)
 	if m.Status == Done {
 		for _, name := range slices.Sorted(maps.Keys(m.Files)) {
-			is, err := sumFile(f.path(name))
-			if err == nil && is.hex() != m.Files[name] {
-				err = errChanged
-			}
-			v.compared(name, "", err)
+			v.finished(&Record{Dir: dir, Manifest: m, kind: kind}, name)
 		}
 	} else {
 		v.unfinished(f)
 	}
 	return v, v.others(f)
+}
+
+// finished compares a file of a run that is done with its sum.
+func (v *Verification) finished(r *Record, name string) {
+	found, why := "", ""
+	err := r.find(name, func(path string) error {
+		is, err := sumFile(path)
+		if err == nil && is.hex() != r.Manifest.Files[name] {
+			err = errChanged
+		}
+		found = filepath.Base(path)
+		return err
+	})
+	if err == nil && found != name {
+		v.next = append(v.next, found)
+		why = "stands in " + found + ": the command that replaced it was stopped, and it counts"
+	}
+	v.compared(name, why, err)
 }
 
 // unfinished checks what a run that is not done goes on from.
@@ -152,9 +167,11 @@ func (v *Verification) others(f *Folder) error {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case slices.ContainsFunc(v.Files, func(file Verified) bool { return file.File == name }), name == lockFile:
+		case slices.ContainsFunc(v.Files, func(file Verified) bool { return file.File == name }), name == lockFile, slices.Contains(v.next, name):
 		case !f.kind.has(name):
 			v.add(name, Unlisted, "not a file of the run")
+		case v.Status == Done && strings.HasSuffix(name, nextSuffix):
+			v.add(name, Unlisted, "left from a command that was stopped before it replaced a file: it does not count")
 		case v.Status == Done:
 			v.add(name, Unlisted, "written after the run was done, or left from before")
 		case v.Status == "":
