@@ -5,7 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -79,12 +79,12 @@ func TestLessonsAreNoTestExamples(t *testing.T) {
 			t.Errorf("eval.%s takes %s", name, takes)
 		}
 	}
-	packages, err := parser.ParseDir(token.NewFileSet(), "data", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	files, err := filepath.Glob("data/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := 0
-	ast.Inspect(packages["data"], func(n ast.Node) bool {
+	look := func(n ast.Node) bool {
 		literal, ok := n.(*ast.CompositeLit)
 		if !ok {
 			return true
@@ -100,7 +100,17 @@ func TestLessonsAreNoTestExamples(t *testing.T) {
 			}
 		}
 		return true
-	})
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, look)
+	}
 	if made != 1 {
 		t.Errorf("Lessons are made at %d places, want 1", made)
 	}

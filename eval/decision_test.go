@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/nn"
@@ -183,11 +184,23 @@ func TestForLast(t *testing.T) {
 	}
 }
 
-// FuzzReadDecision: what reads has thresholds that decide, and is written as it was.
+// FuzzReadDecision: what reads has thresholds that decide, is written as it was, and decides of rows of classes and of numbers or says why it
+// cannot.
 func FuzzReadDecision(f *testing.F) {
 	f.Add([]byte(`{"pass": 0.95, "by": "energy", "threshold": 1, "threshold_mean_logits": -1e300, "n": 3}`))
 	f.Add([]byte(`{"pass": 0.95, "by": "energy", "threshold": "NaN", "threshold_mean_logits": 1}`))
 	f.Add([]byte(`{"by": "energy", "by": "entropy"}`))
+	f.Add([]byte(`{"decide": {"temperature": true, "sets": {"score": "aps", "rate": 0.9}, "abstain": {"by": "entropy", "at": {"risk": 0.02}}}, "seed": 1, "weights": "",
+		"from": {"calibrate": "a"}, "temperature": {"posterior": 0.7, "map": 1}, "sets": {"examples": 9, "thresholds": [0.5, 0.7]}, "abstain": {"threshold": "-Infinity", "kept": false, "examples": 9}}`))
+	f.Add([]byte(`{"decide": {"abstain": {"by": "classifier", "at": "f1"}}, "seed": 1, "weights": "", "from": {},
+		"classifier": {"mean": [1], "sd": [1], "theta": [1], "epochs": 1, "nll": 1}, "abstain": {"threshold": 0.5, "kept": true, "examples": 9}}`))
+	f.Add([]byte(`{"decide": {"sets": {"rate": 0.9}, "abstain": {"by": "sd", "at": 2}}, "seed": 1, "weights": "", "from": {},
+		"factor": {"posterior": 1.5}, "intervals": {"examples": 9, "widen": 1e308, "rates": [{"rate": 0.5, "widen": 0}]}, "abstain": {"threshold": 2, "kept": true, "examples": 0}}`))
+	m := uq.NewMixture(2, 3)
+	m.WatchTops()
+	m.Add(1, uq.Probabilities([]float64{0.2, 0.5, 0.3, math.NaN(), 0, 1}, 3))
+	classes := m.Predictive()
+	numbers := &predictedNumbers{mean: []float64{1}, rows: &decide.Rows{SD: []float64{2}}, low: [][]float64{{0}}, high: [][]float64{{3}}}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := ReadDecision(text)
 		if err != nil {
@@ -197,8 +210,14 @@ func FuzzReadDecision(f *testing.F) {
 		if err := jsontext.Write(&b, d); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := ReadDecision(b.Bytes()); err != nil || !reflect.DeepEqual(again, d) || !finite(float64(d.Threshold)) {
+		if again, err := ReadDecision(b.Bytes()); err != nil || !reflect.DeepEqual(again, d) || d.Foreign != nil && !finite(float64(d.Threshold)) {
 			t.Errorf("%s became %+v, %v", text, again, err)
+		}
+		if l := d.Learnt; l != nil {
+			if v, err := l.classes(t.Context(), classes, 1, partFile, 0, nil); err == nil && l.Sets != nil && len(v.sets[1]) != 3 {
+				t.Errorf("%s: the set of a row that is NaN is %v", text, v.sets[1])
+			}
+			l.numbers(numbers)
 		}
 	})
 }
