@@ -11,8 +11,12 @@ import (
 // Without it a temperature of few examples does more harm than good.
 const Spread = 0.25
 
-// penalty is minus the log density of that law at u = ln T, up to a constant: u²/(2·Spread²).
-func penalty(u float64) float64 { return float64(u*u) / (2 * Spread * Spread) }
+// WidthSpread is likewise that of ln c, for the width of predicted laws of numbers. It is smaller: the noise of a law was learnt already, or chosen by the same
+// validation examples, so that c starts near 1, and on the tables of docs/results/abstention.md a spread of .25 does harm.
+const WidthSpread = 0.1
+
+// penalty is minus the log density of such a law at u, up to a constant: u²/(2·spread²).
+func penalty(u, spread float64) float64 { return float64(u*u) / (2 * spread * spread) }
 
 // Temperature is the T of p ∝ p̄^(1/T) at which n·NLL(T) + (ln T)²/(2·Spread²) is least, for probabilities p̄ [n, classes] and labels [n]
 // (temperature scaling: Guo et al. 2017, with a penalty). Rows that are NaN do not count. A probability of 0 counts as the
@@ -38,7 +42,7 @@ func Temperature(probs []float64, classes int, labels []int32) (float64, error) 
 	if len(known) == 0 {
 		return 0, errors.New("a temperature needs labelled examples whose probabilities are numbers, there is none")
 	}
-	return Factor(len(known), func(t float64) float64 {
+	return Factor(len(known), Spread, func(t float64) float64 {
 		beta, sum := 1/t, 0.0
 		for i, y := range known {
 			l := logs[i*classes : (i+1)*classes]
@@ -84,15 +88,15 @@ func Temper(probs []float64, classes int, t float64) []float64 {
 	return out
 }
 
-// Factor is the c at which n·nll(c) + (ln c)²/(2·Spread²) is least, c between 1/64 and 64: of a temperature, or of the width of a predictive law
+// Factor is the c at which n·nll(c) + (ln c)²/(2·spread²) is least, c between 1/64 and 64: of a temperature, or of the width of a predictive law
 // about its mean. nll is the mean over n examples of the negative log-likelihood at c, in nats. Where it has several minima the deepest is found,
 // if it is wider than .13 in ln c. The result is right to about 1e-7. Errors: an nll that is infinite or NaN at every c.
 //
 // The search is the same on every machine: the best of 65 points of equal distance in ln c, then golden sections between its neighbours.
-func Factor(n int, nll func(c float64) float64) (float64, error) {
+func Factor(n int, spread float64, nll func(c float64) float64) (float64, error) {
 	const points, golden = 32, 0.6180339887498949 // on each side of 0
 	loss := func(u float64) float64 {
-		l := float64(float64(n)*nll(rng.Exp(u))) + float64(penalty(u))
+		l := float64(float64(n)*nll(rng.Exp(u))) + float64(penalty(u, spread))
 		if l != l {
 			return math.Inf(1)
 		}

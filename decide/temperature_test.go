@@ -123,7 +123,7 @@ func TestFactorOfNormals(t *testing.T) {
 			laws = append(laws, &uq.Normals{Weights: []float64{1}, Mean: []float64{float64(i)}, SD: []float64{2}})
 			y = append(y, float64(i)+2*z)
 		}
-		got, err := Factor(n, func(c float64) float64 {
+		got, err := Factor(n, Spread, func(c float64) float64 {
 			nll := 0.0
 			for i, l := range laws {
 				nll -= stretched(l, c).LogDensity(y[i])
@@ -153,17 +153,17 @@ func stretched(n *uq.Normals, c float64) *uq.Normals {
 }
 
 func TestFactorRefusesALawWithoutDensity(t *testing.T) {
-	if c, err := Factor(3, func(float64) float64 { return math.Inf(1) }); err == nil {
+	if c, err := Factor(3, Spread, func(float64) float64 { return math.Inf(1) }); err == nil {
 		t.Errorf("a factor of %v", c)
 	}
-	if c, err := Factor(3, func(float64) float64 { return math.Inf(-1) }); err == nil {
+	if c, err := Factor(3, Spread, func(float64) float64 { return math.Inf(-1) }); err == nil {
 		t.Errorf("a factor of %v", c)
 	}
-	if c, err := Factor(3, func(float64) float64 { return math.NaN() }); err == nil {
+	if c, err := Factor(3, Spread, func(float64) float64 { return math.NaN() }); err == nil {
 		t.Errorf("a factor of %v", c)
 	}
 	// The deepest of two minima, at ln c = 1 and −1.2.
-	c, err := Factor(1000, func(c float64) float64 {
+	c, err := Factor(1000, Spread, func(c float64) float64 {
 		u := rng.Log(c)
 		return min((u-1)*(u-1), (u+1.2)*(u+1.2)-0.5)
 	})

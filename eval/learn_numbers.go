@@ -18,7 +18,7 @@ func (l *learner) numbers(out *Learnt) (err error) {
 				failed = err
 				return 0, err
 			}
-			return decide.Factor(n, nll)
+			return decide.Factor(n, decide.WidthSpread, nll)
 		})
 		switch {
 		case failed != nil:

@@ -279,7 +279,7 @@ func TestLearnNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return -float64(len(l))*uq.Mean(l) + math.Log(c)*math.Log(c)/(2*decide.Spread*decide.Spread)
+		return -float64(len(l))*uq.Mean(l) + math.Log(c)*math.Log(c)/(2*decide.WidthSpread*decide.WidthSpread)
 	}
 	c := d.Factor.Posterior
 	for _, step := range []float64{0.5, 0.9, 0.999, 1.001, 1.1, 2} {
