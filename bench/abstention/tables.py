@@ -54,6 +54,32 @@ def tempered(a, name, split, rows, names, targets, parts):
     return {"t": t.get("temperature", t.get("factor")), "nll": m["nll"], "tempered": t["nll"], "ece": m.get("ece"), "tempered_ece": t.get("ece"), "crps": m.get("crps"), "tempered_crps": t.get("crps")}
 
 
+def quantiles(binary, run, files):
+    """The ends of the intervals of each rate before they are conformalised, of the rows of some files."""
+    levels = {r: ((1 - r) / 2, (1 + r) / 2) for r in RATES}
+    out = os.path.join(run, "quantiles.csv")
+    rows = []
+    for file in files:
+        subprocess.run([binary, "predict", run, "--in", file, "--out", out, "--force", "--quiet", "--quantiles", ",".join(f"{q:.6g}" for pair in levels.values() for q in pair)],
+                       check=True, capture_output=True)
+        with open(out, newline="") as f:
+            rows += list(csv.DictReader(f))
+    column = lambda q: "q" + (f"{100 * q:.4f}".rstrip("0").rstrip(".") if q >= 0.1 else "0" + f"{100 * q:.4f}".rstrip("0").rstrip("."))
+    return {r: [np.array([float(row[column(q)]) for row in rows]) for q in pair] for r, pair in levels.items()}
+
+
+def divided(law, y, n, rate, divisions=200):
+    """Mean coverage, width and interval score over divisions of the rows into n to calibrate and the rest to test."""
+    low, high = law
+    score, rank, results = np.maximum(low - y, y - high), int(np.ceil((n + 1) * rate - 1e-9)), []
+    for d in range(divisions):
+        order = np.random.default_rng(d).permutation(len(y))
+        q, test = np.sort(score[order[:n]])[rank - 1], order[n:]
+        l, h = low[test] - q, high[test] + q
+        results.append([((l <= y[test]) & (y[test] <= h)).mean(), (h - l).mean(), interval_score(l, h, y[test], rate)])
+    return np.mean(results, 0).tolist()
+
+
 def interval_score(low, high, y, rate):
     return float(np.mean(high - low + 2 / (1 - rate) * np.maximum(0, np.maximum(low - y, y - high))))
 
@@ -67,6 +93,10 @@ def intervals(a, name, split, rows, names, targets, parts):
     m = fit(a.binary, os.path.join(a.out, f"i-{name}-{split}"), files, ["decide={temperature: true, sets: {rate: 0.9}}"])
     found = {s["rate"]: s for s in m["sets"]["others"]}
     result = {f"starling {r}": [found[r]["coverage"], found[r]["width"], found[r]["interval_score"]] for r in RATES}
+    both = np.concatenate([parts["calibrate"], parts["test"]])
+    laws = quantiles(a.binary, os.path.join(a.out, f"i-{name}-{split}"), [files["calibrate"], files["test"]])
+    for r in RATES:
+        result[f"divided {r}"] = divided(laws[r], y[both], len(parts["calibrate"]), r)
 
     from lightgbm import LGBMRegressor
     from mapie.regression import ConformalizedQuantileRegressor
@@ -117,12 +147,12 @@ def show(results):
         if rows := of("temperature", name):
             k = "ece" if rows[0]["ece"] is not None else "crps"
             print(f"| {name} | {mean(rows, 't'):.3f} | {mean(rows, 'nll'):.4f} | {mean(rows, 'tempered'):.4f} | {mean(rows, k):.4f} | {mean(rows, 'tempered_' + k):.4f} |")
-    print("\n| table | promise | starling: coverage / width / interval score | MAPIE |\n|---|---|---|---|")
+    print("\n| table | promise | starling: coverage / width / interval score | the same over 200 divisions | MAPIE |\n|---|---|---|---|---|")
     for name in INTERVALS:
         if rows := of("intervals", name):
             for r in RATES:
-                cells = [" / ".join(f"{v:.4g}" for v in np.mean([x[f"{who} {r}"] for x in rows], 0)) for who in ("starling", "MAPIE")]
-                print(f"| {name} | {r} | {cells[0]} | {cells[1]} |")
+                cells = [" / ".join(f"{v:.4g}" for v in np.mean([x[f"{who} {r}"] for x in rows], 0)) for who in ("starling", "divided", "MAPIE")]
+                print(f"| {name} | {r} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":
