@@ -16,7 +16,7 @@ import (
 
 func TestGettingStarted(t *testing.T) {
 	testkit.Elsewhere(t)
-	carryOut(t, "docs/getting-started.md", "exists runs/rents/report.html runs/flowers/report.html")
+	carryOut(t, "docs/getting-started.md", "exists runs/rents/report.html runs/flowers/report.html runs/wine/report.html")
 }
 
 // TestReadme carries out what README.md says of a filter.
@@ -68,7 +68,12 @@ func carryOut(t *testing.T, page, last string) {
 	}
 	script.WriteString(last + "\n")
 	runPage(t, script.String()+files.String(), testscript.Params{Setup: func(env *testscript.Env) error {
-		return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS("../../examples"))
+		for _, folder := range []string{"examples", "internal/sets/uci"} {
+			if err := os.CopyFS(filepath.Join(env.WorkDir, folder), os.DirFS("../../"+folder)); err != nil {
+				return err
+			}
+		}
+		return nil
 	}})
 }
 

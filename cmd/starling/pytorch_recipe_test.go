@@ -50,6 +50,14 @@ method: map
 	if asIs.Metrics.NLL != net.Metrics.NLL {
 		t.Errorf("the network has NLL %v as it is, and %v where it was trained", asIs.Metrics.NLL, net.Metrics.NLL)
 	}
+	writeBars(t, 2, "calibrate-x.npy", "calibrate-y.npy", 1000)
+	deciding := fitted(t, "deciding.yaml", configs["deciding.yaml"])
+	if deciding.Metrics.NLL != net.Metrics.NLL {
+		t.Errorf("the network has NLL %v where it decides, and %v where it was trained", deciding.Metrics.NLL, net.Metrics.NLL)
+	}
+	if err := keepsPromises(deciding.Metrics); err != nil {
+		t.Errorf("deciding.yaml: %v", err)
+	}
 	for name, share := range map[string]float64{"bayesian.yaml": recipeShare, "partly.yaml": partlyShare} {
 		r := fitted(t, name, configs[name])
 		t.Logf("%s: accuracy %.3f and NLL %.3f, %.2f of the network's; the network's are %.3f and %.3f", name,
