@@ -2,6 +2,7 @@ package starling
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,9 @@ func (r *Run) Deciding(sets ...string) (*decide.Settings, error) {
 // asConfig fills settings in, changes and checks them as those of a config.
 func asConfig(by *decide.Settings, sets ...string) (*decide.Settings, error) {
 	b, _, err := config.Parse[decideBlock]("decide", config.Encode(decideBlock{by}, decide.Families()...), sets, decide.Families()...)
+	if err == nil && b.Decide == nil {
+		return nil, wrongUse("--set decide=null leaves nothing to learn: leave out a piece of it, as in --set decide.abstain=null")
+	}
 	return b.Decide, err
 }
 
@@ -95,12 +99,23 @@ func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.De
 	if err := r.tell(ctx, d, p, o); err != nil {
 		return nil, nil, err
 	}
-	err = r.record.Replace(runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, d) }})
+	kept := slices.DeleteFunc(slices.Clone(r.Findings), Finding.OfDecision) // the others are about the decision that is replaced
+	found = slices.DeleteFunc(found, func(f Finding) bool { return slices.ContainsFunc(kept, f.Equal) })
+	for _, f := range found {
+		if f.OfDecision() {
+			kept = append(kept, f)
+		}
+	}
+	told, err := json.Marshal(kept)
 	if err != nil {
+		return nil, nil, err
+	}
+	file := runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, d) }}
+	if err := r.record.Replace(file, func(m *Manifest) { m.Findings, m.Notes = told, notes(kept) }); err != nil {
 		return nil, nil, damage(err)
 	}
-	r.Decision, r.Manifest = d, r.record.Manifest
-	return d, slices.DeleteFunc(found, func(f Finding) bool { return slices.ContainsFunc(r.Findings, f.Equal) }), nil
+	r.Decision, r.Manifest, r.Findings = d, r.record.Manifest, kept
+	return d, found, nil
 }
 
 // tell sends how a decision does on examples that taught it.

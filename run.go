@@ -117,10 +117,8 @@ func OpenUndecided(dir string) (*Run, error) {
 			return nil, damaged("trace.jsonl", err)
 		}
 	}
-	if len(r.Manifest.Findings) > 0 {
-		if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
-			return nil, damaged("manifest.json", fmt.Errorf("findings: %w", err))
-		}
+	if err := r.readFindings(); err != nil {
+		return nil, err
 	}
 	if len(r.Manifest.Cost) > 0 {
 		if err := jsontext.Read(r.Manifest.Cost, &r.Cost); err != nil {
@@ -149,6 +147,18 @@ func OpenUndecided(dir string) (*Run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// readFindings reads what the manifest says of the run.
+func (r *Run) readFindings() error {
+	r.Findings = nil
+	if len(r.Manifest.Findings) == 0 {
+		return nil
+	}
+	if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
+		return r.damaged("manifest.json", fmt.Errorf("findings: %w", err))
+	}
+	return nil
 }
 
 // damaged is the error of a file of the run that does not fit the others.
@@ -193,7 +203,7 @@ func (r *Run) readDecision() error {
 		return r.damaged(decisionFile, err)
 	}
 	r.Decision, r.Manifest = d, r.record.Manifest // another process may have replaced both since the manifest was read
-	return nil
+	return r.readFindings()
 }
 
 // ReadMetrics reads the scores that the run wrote when it was done: metrics.json. The error is a *DataError.

@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -14,6 +15,7 @@ type Given struct {
 	Targets  int      // of an example
 	Energies bool     // the network has a logit for each class
 	Names    []string // of the classes; nil: they are their numbers
+	Each     []int    // calibration examples of each class; nil: this is not known
 
 	Validate, Calibrate, Foreign int // examples
 }
@@ -39,6 +41,32 @@ func (s Settings) CheckWith(g Given, f *config.Faults) {
 	}
 }
 
+// scarce is the class of the fewest calibration examples, the lowest one of several; −1: it is not known.
+func (g Given) scarce() int {
+	least := -1
+	for c, n := range g.Each {
+		if least < 0 || n < g.Each[least] {
+			least = c
+		}
+	}
+	return least
+}
+
+func (g Given) name(class int) string {
+	if g.Names == nil {
+		return strconv.Itoa(class)
+	}
+	return g.Names[class]
+}
+
+// score is the default score to abstain by.
+func (g Given) score() string {
+	if g.Numbers {
+		return Signals.Name(SD{})
+	}
+	return Signals.Name(Entropy{})
+}
+
 const give = "give data.calibrate, data.csv.calibrate or data.split.calibrate; test examples are never taken for them"
 
 // short returns the fault of too few calibration examples.
@@ -50,10 +78,16 @@ func short(what string, have, need int) string {
 }
 
 func (s Sets) checkWith(g Given, n int, f *config.Faults) {
+	f.If(g.Numbers && s.Score != nil && s.Score != LAC{}, "sets.score", "is for classes: leave it out")
 	f.If(g.Numbers && s.ByClass, "sets.by_class", "is for classes: leave it out")
 	f.If(g.Numbers && s.Empty, "sets.empty", "is for classes: leave it out")
-	if checkRate(s.Rate) == nil && rank(n, s.Rate) > n {
+	switch scarce := g.scarce(); {
+	case checkRate(s.Rate) != nil:
+	case rank(n, s.Rate) > n:
 		f.Add("sets.rate", "%s", short(fmt.Sprintf("a rate of %v", s.Rate), n, needed(s.Rate)))
+	case s.ByClass && scarce >= 0 && g.Each[scarce] < needed(s.Rate):
+		what := fmt.Sprintf("a rate of %v for class %q alone", s.Rate, g.name(scarce))
+		f.Add("sets.by_class", "%v", &NeedError{What: what, Have: g.Each[scarce], Need: needed(s.Rate)})
 	}
 	for _, name := range g.Names {
 		f.If(strings.Contains(name, "|"), "sets", "the class %q has a | in its name, which stands between the names of a set: rename it in the data", name)
@@ -74,5 +108,5 @@ func (a Abstain) checkWith(g Given, n int, f *config.Faults) {
 	} else if learns && n == 0 {
 		f.Add("abstain.by", "%s", short("the classifier of wrong answers", n, 2*heldShare))
 	}
-	f.If((learns || a.At.foreign()) && g.Foreign == 0, "abstain", "needs foreign inputs that are known beforehand: give data.calibrate_groups, as in {noise: noise.npy}, or --ood of starling calibrate, or take {coverage: 0.9} or {risk: 0.02} by entropy")
+	f.If((learns || a.At.foreign()) && g.Foreign == 0, "abstain", "needs foreign inputs that are known beforehand: give data.calibrate_groups, as in {noise: noise.npy}, or --ood of starling calibrate, or take {coverage: 0.9} or {risk: 0.02} by %s", g.score())
 }

@@ -55,11 +55,11 @@ func (Entropy) column(r *Rows) []float64 { return r.Entropy }
 func (Entropy) sign() float64            { return 1 }
 func (Entropy) bounded() bool            { return false }
 
-// Epistemic is the doubt about the parameters: the epistemic entropy of classes, the spread of the particles' means of numbers. A
+// Epistemic is the uncertainty about the parameters: the epistemic entropy of classes, the spread of the particles' means of numbers. A
 // single network has none.
 type Epistemic struct{}
 
-func (Epistemic) String() string           { return "epistemic doubt" }
+func (Epistemic) String() string           { return "epistemic uncertainty" }
 func (Epistemic) Classes() bool            { return true }
 func (Epistemic) Numbers() bool            { return true }
 func (Epistemic) column(r *Rows) []float64 { return r.Epistemic }
@@ -113,7 +113,7 @@ func (SD) bounded() bool            { return false }
 func Doubts(by Signal, r *Rows) ([]float64, error) {
 	column := by.column(r)
 	if column == nil {
-		return nil, fmt.Errorf("this prediction has no %s", by)
+		return nil, fmt.Errorf("the prediction has no %s: take another score (abstain.by)", by)
 	}
 	out := make([]float64, len(column))
 	for i, v := range column {

@@ -20,7 +20,7 @@ func asksForTops(by *decide.Settings) bool {
 	return is
 }
 
-// rowsOf are the scores to abstain by of a prediction of so many members: one has no epistemic doubt.
+// rowsOf are the scores to abstain by of a prediction of so many members: one has no epistemic uncertainty.
 func rowsOf(v *uq.Predictive, members int) *decide.Rows {
 	r := &decide.Rows{Entropy: v.Total, Confidence: uq.Confidence(v.Probs, v.Classes), Energy: v.Energy}
 	if members > 1 {
