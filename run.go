@@ -13,6 +13,7 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
@@ -286,6 +287,7 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if err != nil {
 		return nil, err
 	}
+	p.Noted = append(p.Noted, r.taught(on, a)...)
 	a.Metrics.Findings = slices.Concat(r.Findings, found)
 	if r.isOwn(on) {
 		a.Metrics.TrainedOn = testTrains(r.Spec, p)
@@ -300,6 +302,23 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	}
 	a.Metrics.Predicted = a.Findings(&ensembles, whole)
 	return a, nil
+}
+
+// taught finds which of the data that on names taught the run to decide. Its own data are compared when it learns to.
+func (r *Run) taught(on On, a *eval.Assessment) (found []Finding) {
+	if r.Decision == nil || r.Decision.Learnt == nil {
+		return nil
+	}
+	groups := a.Problem.Groups[len(a.Problem.Groups)-len(on.OOD):]
+	if !r.isOwn(on) && r.Decision.From.Has(a.Set()) {
+		found = append(found, finding.Of(finding.CalibrationScored{Data: on.Data}))
+	}
+	for i, name := range on.OOD {
+		if r.Decision.From.Has(groups[i].Set) {
+			found = append(found, finding.Of(finding.CalibrationScored{Data: name}))
+		}
+	}
+	return found
 }
 
 // trainedOn counts the examples of other data than the run's own that the run learnt from. The error says why that is not known: the

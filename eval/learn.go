@@ -67,7 +67,7 @@ type learner struct {
 }
 
 func (l *learner) learn() (*Learnt, error) {
-	out := &Learnt{Seed: l.seed, From: map[string]string{}, by: l.by}
+	out := &Learnt{Seed: l.seed, From: Sums{}, by: l.by}
 	var err error
 	if out.Settings, err = config.EncodeJSON(l.by, decide.Families()...); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (l *learner) learn() (*Learnt, error) {
 
 // divide says which examples teach what. Where there are no validation examples, a third of the calibration examples teaches the temperature, and
 // nothing else.
-func (l *learner) divide(from map[string]string) {
+func (l *learner) divide(from Sums) {
 	if l.calibrate = l.Calibrate(); l.calibrate != nil {
 		from["calibrate"] = l.calibrate.Checksum()
 	}

@@ -10,6 +10,16 @@ func (f NotDecided) words() words {
 	}
 }
 
+// CalibrationScored says that data which taught a run to decide are evaluated on.
+type CalibrationScored struct{ Data string }
+
+func (f CalibrationScored) words() words {
+	return words{
+		look: warning | ofData, says: f.Data + " taught the run's decisions", means: "the scores of its sets and of its rule to abstain are too good on it",
+		cure: "evaluate on other data", help: helpCalibration,
+	}
+}
+
 // RiskNotKept says that no threshold keeps the risk that was asked for, so that every row abstains.
 type RiskNotKept struct {
 	Risk     float64
