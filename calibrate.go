@@ -50,7 +50,7 @@ func (r *Run) Deciding(sets ...string) (*decide.Settings, error) {
 func asConfig(by *decide.Settings, sets ...string) (*decide.Settings, error) {
 	b, _, err := config.Parse[decideBlock]("decide", config.Encode(decideBlock{by}, decide.Families()...), sets, decide.Families()...)
 	if err == nil && b.Decide == nil {
-		return nil, wrongUse("--set decide=null leaves nothing to learn: leave out a piece of it, as in --set decide.abstain=null")
+		return nil, wrongUse("decide is null, which leaves nothing to learn: leave out a piece of it, as in --set decide.abstain=null")
 	}
 	return b.Decide, err
 }
@@ -165,12 +165,16 @@ func (r *Run) toCalibrate(c *Calibration, by *decide.Settings, dir string) (*dat
 // needsOwn says why a calibration needs the run's own data; empty: it does not.
 func (r *Run) needsOwn(name string, by *decide.Settings) string {
 	_, validated := r.Manifest.Data["validate"]
+	fitted := false
+	if by.Abstain != nil {
+		_, fitted = decide.Learns(by.Abstain.By)
+	}
 	switch {
 	case name == "":
 		return "the run's own data, from which it is calibrated without --data FILE, cannot be read"
 	case by.Temperature && validated:
 		return "the run's validation examples, which teach the temperature, cannot be read; put its data back, or leave the temperature out, by --set decide.temperature=false"
-	case by.Abstain != nil && by.Abstain.By == (decide.Classifier{Literal: true}):
+	case fitted:
 		return "the run's training examples, from which a literal classifier learns, cannot be read; put its data back"
 	}
 	return ""

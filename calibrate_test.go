@@ -293,7 +293,7 @@ func TestCalibrateDeciding(t *testing.T) {
 		{own, []string{"decide.sets.rat=0.6"}, "error: --set decide.sets.rat=0.6"},
 		{own, []string{"seed=3"}, "error: --set seed=3"},
 		{own, []string{"decide.sets=null"}, "error: decides nothing"},
-		{own, []string{"decide=null"}, "error: --set decide=null leaves nothing to learn"},
+		{own, []string{"decide=null"}, "error: decide is null, which leaves nothing to learn"},
 	} {
 		got, err := x.run.Deciding(x.sets...)
 		if words, bad := strings.CutPrefix(x.want, "error: "); bad {

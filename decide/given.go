@@ -100,9 +100,8 @@ func (a Abstain) checkWith(g Given, n int, f *config.Faults) {
 		f.Add("abstain", "%v", err)
 		return
 	}
-	_, energy := a.By.(Energy)
-	f.If(energy && !g.Energies, "abstain.by", "energy is of networks with a logit for each class: take entropy or confidence")
-	_, learns := a.By.(Classifier)
+	f.If(ofLogits(a.By) && !g.Energies, "abstain.by", "energy is of networks with a logit for each class: take entropy or confidence")
+	learns, _ := Learns(a.By)
 	if need, what := a.At.needs(); n < need {
 		f.Add("abstain.at", "%s", short(what, n, need))
 	} else if learns && n == 0 {

@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/config"
 )
@@ -44,6 +45,20 @@ var Signals = config.Table[Signal]{
 	{Name: "classifier", Part: Classifier{}},
 	{Name: "sd", Part: SD{}},
 }
+
+// suiting are the rows of Signals for classes or for numbers.
+func suiting(suits func(Signal) bool) config.Table[Signal] {
+	return slices.DeleteFunc(slices.Clone(Signals), func(row config.Row[Signal]) bool { return !suits(row.Part) })
+}
+
+// Learns reports a score that a Network learns from the features of predictions; fitted: of those of the training examples.
+func Learns(by Signal) (learns, fitted bool) {
+	c, learns := by.(Classifier)
+	return learns, c.Literal
+}
+
+// ofLogits reports a score that needs a logit for each class.
+func ofLogits(by Signal) bool { return by == Energy{} }
 
 // Entropy is the total entropy of the classes, which single networks have as well.
 type Entropy struct{}

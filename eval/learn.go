@@ -195,7 +195,7 @@ func (l *learner) classes(out *Learnt) (err error) {
 		c.Foreign.Features = append(c.Foreign.Features, v.Features...)
 	}
 	if by := l.by.Abstain; by != nil {
-		if fitted, is := by.By.(decide.Classifier); is && fitted.Literal {
+		if _, fitted := decide.Learns(by.By); fitted {
 			v, err := l.labelled(l.Train())
 			if err != nil {
 				return err

@@ -16,8 +16,8 @@ func asksForTops(by *decide.Settings) bool {
 	if by == nil || by.Abstain == nil {
 		return false
 	}
-	_, is := by.Abstain.By.(decide.Classifier)
-	return is
+	learns, _ := decide.Learns(by.Abstain.By)
+	return learns
 }
 
 // rowsOf are the scores to abstain by of a prediction of so many members: one has no epistemic uncertainty.
