@@ -3,7 +3,6 @@ package decide
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -15,7 +14,6 @@ type Given struct {
 	Targets  int      // of an example
 	Energies bool     // the network has a logit for each class
 	Names    []string // of the classes; nil: they are their numbers
-	Each     []int    // calibration examples of each class; nil: this is not known
 
 	Validate, Calibrate, Foreign int // examples
 }
@@ -41,24 +39,6 @@ func (s Settings) CheckWith(g Given, f *config.Faults) {
 	}
 }
 
-// scarce is the class of the fewest calibration examples, the lowest one of several; −1: it is not known.
-func (g Given) scarce() int {
-	least := -1
-	for c, n := range g.Each {
-		if least < 0 || n < g.Each[least] {
-			least = c
-		}
-	}
-	return least
-}
-
-func (g Given) name(class int) string {
-	if g.Names == nil {
-		return strconv.Itoa(class)
-	}
-	return g.Names[class]
-}
-
 // score is the default score to abstain by.
 func (g Given) score() string {
 	if g.Numbers {
@@ -81,13 +61,8 @@ func (s Sets) checkWith(g Given, n int, f *config.Faults) {
 	f.If(g.Numbers && s.Score != nil && s.Score != LAC{}, "sets.score", "is for classes: leave it out")
 	f.If(g.Numbers && s.ByClass, "sets.by_class", "is for classes: leave it out")
 	f.If(g.Numbers && s.Empty, "sets.empty", "is for classes: leave it out")
-	switch scarce := g.scarce(); {
-	case checkRate(s.Rate) != nil:
-	case rank(n, s.Rate) > n:
+	if checkRate(s.Rate) == nil && rank(n, s.Rate) > n {
 		f.Add("sets.rate", "%s", short(fmt.Sprintf("a rate of %v", s.Rate), n, needed(s.Rate)))
-	case s.ByClass && scarce >= 0 && g.Each[scarce] < needed(s.Rate):
-		what := fmt.Sprintf("a rate of %v for class %q alone", s.Rate, g.name(scarce))
-		f.Add("sets.by_class", "%v", &NeedError{What: what, Have: g.Each[scarce], Need: needed(s.Rate)})
 	}
 	for _, name := range g.Names {
 		f.If(strings.Contains(name, "|"), "sets", "the class %q has a | in its name, which stands between the names of a set: rename it in the data", name)
@@ -100,8 +75,9 @@ func (a Abstain) checkWith(g Given, n int, f *config.Faults) {
 		f.Add("abstain", "%v", err)
 		return
 	}
-	f.If(ofLogits(a.By) && !g.Energies, "abstain.by", "energy is of networks with a logit for each class: take entropy or confidence")
-	learns, _ := Learns(a.By)
+	_, energy := a.By.(Energy)
+	f.If(energy && !g.Energies, "abstain.by", "energy is of networks with a logit for each class: take entropy or confidence")
+	_, learns := a.By.(Classifier)
 	if need, what := a.At.needs(); n < need {
 		f.Add("abstain.at", "%s", short(what, n, need))
 	} else if learns && n == 0 {

@@ -34,8 +34,6 @@ func TestCheckWith(t *testing.T) {
 		"{temperature: true, sets: {rate: 0.8}}":                                            {Given{Numbers: true, Targets: 2, Validate: 9, Calibrate: 9}, "is for one number a row, and the network predicts 2"},
 		"{sets: {rate: 0.8, score: aps}}":                                                   {numbers, "sets.score: is for classes"},
 		"{abstain: {by: sd, at: f1, tolerance: 3}}":                                         {numbers, "abstain: needs foreign inputs that are known beforehand: give data.calibrate_groups, as in {noise: noise.npy}, or --ood of starling calibrate, or take {coverage: 0.9} or {risk: 0.02} by sd"},
-		"{sets: {rate: 0.75, by_class: true}}":                                              {Given{Targets: 1, Calibrate: 30, Names: []string{"a", "b"}, Each: []int{28, 2}}, `sets.by_class: a rate of 0.75 for class "b" alone needs at least 3 examples to calibrate with, have 2: give 1 more`},
-		"{sets: {rate: 0.6, by_class: true}}":                                               {Given{Targets: 1, Calibrate: 30, Each: []int{28, 2}}, ""},
 		"{sets: {rate: 0.7}}":                                                               {Given{Targets: 1, Calibrate: 30, Names: []string{"a", "b|c"}}, `sets: the class "b|c" has a | in its name`},
 	} {
 		s, _, err := config.Parse[Settings]("", []byte(text), nil, Families()...)

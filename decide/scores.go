@@ -57,9 +57,6 @@ func Learns(by Signal) (learns, fitted bool) {
 	return learns, c.Literal
 }
 
-// ofLogits reports a score that needs a logit for each class.
-func ofLogits(by Signal) bool { return by == Energy{} }
-
 // Entropy is the total entropy of the classes, which single networks have as well.
 type Entropy struct{}
 

@@ -88,12 +88,6 @@ func DecideFrom(net *nn.Net, p *data.Problem) decide.Given {
 	}
 	if p.Calibrate != nil {
 		g.Calibrate = p.Calibrate.Len()
-		if !g.Numbers {
-			g.Each = make([]int, net.Classes())
-			for _, y := range p.Calibrate.Labels {
-				g.Each[y]++
-			}
-		}
 	}
 	for _, group := range p.Foreign {
 		g.Foreign += group.Set.Len()
