@@ -118,7 +118,7 @@ func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.De
 	return d, found, nil
 }
 
-// tell sends how a decision does on examples that taught it.
+// tell sends the scores of a decision on the examples that taught it.
 func (r *Run) tell(ctx context.Context, d *eval.Decision, p *data.Problem, o Options) error {
 	if o.Progress == nil {
 		return nil

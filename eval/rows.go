@@ -36,7 +36,7 @@ type predictedNumbers struct {
 	low, high [][]float64 // quantiles of the stretched laws at the levels of each rate
 }
 
-// predictNumbers predicts a set whose targets are standardised as said.
+// predictNumbers predicts a set. targets say how its targets are standardised.
 func predictNumbers(ctx context.Context, e *bnn.Ensemble, targets *data.Standard, set *data.Set, factor float64, rates []float64, p *pool.Pool) (*predictedNumbers, error) {
 	all, err := predictStretched(ctx, e, targets, set, asksFor(factor, rates), p)
 	if err != nil {
