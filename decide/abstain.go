@@ -36,6 +36,9 @@ func (a Abstain) Complete(numbers bool) (Abstain, error) {
 	if a.At == nil {
 		return a, fmt.Errorf("at is missing: want %s", Cutoffs.Forms())
 	}
+	if t, given := a.At.(Threshold); given && a.By.bounded() && !(t >= 0 && t <= 1) {
+		return a, fmt.Errorf("at %.12g: the %s lies between 0 and 1", float64(t), a.By)
+	}
 	if judges := a.At.judges(); numbers && judges && a.Tolerance == 0 {
 		return a, fmt.Errorf("at %s of numbers needs a tolerance: the distance from the mean above which an answer is an error", Cutoffs.Name(a.At))
 	} else if a.Tolerance != 0 && !(numbers && judges) {
@@ -49,7 +52,7 @@ type Rule struct {
 	By        Signal
 	Threshold float64 // of the doubt: a row abstains where its doubt is above; −∞: every row does
 	Kept      bool    // false: no threshold keeps the risk that was asked for, so that every row abstains
-	Examples  int     // labelled ones that it was learnt from
+	Examples  int     // labelled ones that it was learnt from; 0: the user gave the threshold
 }
 
 // NewRule is a learnt rule with a threshold in the score's own unit, as Score returned it.
@@ -87,5 +90,9 @@ func (a Abstain) Choose(x Examples) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rule{By: a.By, Threshold: t, Kept: kept, Examples: len(x.Doubts)}, nil
+	rule := &Rule{By: a.By, Threshold: t, Kept: kept}
+	if least, _ := a.At.needs(); least > 0 {
+		rule.Examples = len(x.Doubts)
+	}
+	return rule, nil
 }
