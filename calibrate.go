@@ -55,8 +55,8 @@ func asConfig(by *decide.Settings, sets ...string) (*decide.Settings, error) {
 	return b.Decide, err
 }
 
-// Calibrate learns a decision from examples that the run has not seen, and replaces the run's decision.json. The rest of the run stays as it
-// is. A process that is killed meanwhile leaves the old decision or the new one. The same examples give the same decision, byte for byte,
+// Calibrate learns a decision from examples that the run has not seen. It replaces the run's decision.json, and in the manifest the findings
+// about the decision. The rest of the run stays as it is. A process that is killed meanwhile leaves the old decision or the new one. The same examples give the same decision, byte for byte,
 // as if the run had had them as data.calibrate and data.calibrate_groups, and the settings as decide.
 //
 // The run's own data are read, too: its validation examples teach the temperature. What was refused, and why, is among the findings. If
