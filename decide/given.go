@@ -68,9 +68,14 @@ func (a Abstain) checkWith(g Given, n int, f *config.Faults) {
 	}
 	_, energy := a.By.(Energy)
 	f.If(energy && !g.Energies, "abstain.by", "energy is of networks with a logit for each class: take entropy or confidence")
-	_, learns := a.By.(Classifier)
-	if need, what := a.At.needs(); n < need {
-		f.Add("abstain.at", "%s", short(what, n, need))
+	by, learns := a.By.(Classifier)
+	need, what := a.At.needs()
+	least, would := need, need
+	if learns && !by.Literal {
+		what, least, would = ofHeld(what), heldShare*need, allFor(need)
+	}
+	if n < least {
+		f.Add("abstain.at", "%s", short(what, n, would))
 	} else if learns && n == 0 {
 		f.Add("abstain.by", "%s", short("the classifier of wrong answers", n, 2*heldShare))
 	}
