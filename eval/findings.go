@@ -101,7 +101,13 @@ func (a *Assessment) confidence(single bool) *finding.Finding {
 	if t := a.Metrics.Tempered; t != nil {
 		c.Tempered = t.Temperature
 	}
-	rare := uq.LogChance(confidence, int(math.Round(right))) < -math.Log(rarely)
+	off := func(confidence []float64) bool {
+		return uq.LogChance(confidence, int(math.Round(right))) < -math.Log(rarely) && math.Abs(c.Accuracy-uq.Mean(confidence)) > material
+	}
+	rare := off(confidence)
+	if c.Tempered != nil && rare {
+		c.Remains = off(uq.Confidence(decide.Temper(a.Test.Probs, a.Test.Classes, float64(*c.Tempered)), a.Test.Classes))
+	}
 	switch gap := c.Accuracy - c.Mean; {
 	case rare && gap > material:
 		if t := a.Helps; t != nil && *t < 1 {
