@@ -197,7 +197,7 @@ func TestPropose(t *testing.T) {
 		t.Errorf("beside a learnt one %v is proposed: %s", a.Helps, words)
 	}
 	a.Metrics.Tempered = &Tempered{Temperature: number(1.5)} // as other examples may have taught
-	if words := helps(); !strings.Contains(words, "also at its temperature of 1.50") || !strings.Contains(words, "Take prior") {
+	if words := helps(); !strings.Contains(words, "its temperature of 1.50 is no cure") || !strings.Contains(words, "Take prior") {
 		t.Errorf("a temperature that does not help: %s", words)
 	}
 }
