@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/finding"
 )
 
@@ -66,4 +67,30 @@ func shared(set *data.Set, parts ...*data.Set) int {
 		return 0
 	}
 	return n
+}
+
+// taught finds that what an assessment scores is what the run's decision was learnt from, since it was calibrated after the fit.
+func (r *Run) taught(a *eval.Assessment) (found []Finding) {
+	if r.Decision == nil || r.Decision.Learnt == nil {
+		return nil
+	}
+	sums := map[string]bool{}
+	for part, sum := range r.Decision.From {
+		if data.ToCalibrate(part) {
+			sums[sum] = true
+		}
+	}
+	if n := a.Set().Len(); sums[a.Set().Checksum()] && !finding.Has(r.Findings, finding.CalibrationSeen{}) {
+		found = append(found, finding.Of(finding.CalibrationSeen{Examples: n, Tests: n}))
+	}
+	inputs := 0
+	for _, g := range a.Problem.Groups {
+		if sums[g.Set.Checksum()] {
+			inputs += g.Set.Len()
+		}
+	}
+	if inputs > 0 && !finding.Has(r.Findings, finding.ForeignScored{}) {
+		found = append(found, finding.Of(finding.ForeignScored{Inputs: inputs}))
+	}
+	return found
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/uq"
 )
@@ -209,6 +210,10 @@ func TestDecisionsSection(t *testing.T) {
 		}
 	}
 	m := f.a.Metrics
+	m.Findings = append(m.Findings, finding.Of(finding.CalibrationSeen{Examples: 200, Tests: 200}))
+	if strings.Contains(render(t, f), "They taught the decisions nothing.") {
+		t.Error("examples that taught the decisions are said to have taught them nothing")
+	}
 	var cells []string
 	for _, table := range f.view(t).ruleTables() {
 		for _, r := range table.Rows {
