@@ -54,6 +54,8 @@ func short(what string, have, need int) string {
 
 func (s Sets) checkWith(g Given, n int, f *config.Faults) {
 	f.If(g.Numbers && s.ByClass, "sets.by_class", "is for classes: leave it out")
+	_, lac := s.Score.(LAC) // the default
+	f.If(g.Numbers && s.Score != nil && !lac, "sets.score", "is for classes: leave it out")
 	f.If(g.Numbers && s.Empty, "sets.empty", "is for classes: leave it out")
 	if checkRate(s.Rate) == nil && rank(n, s.Rate) > n {
 		f.Add("sets.rate", "%s", short(fmt.Sprintf("a rate of %v", s.Rate), n, needed(s.Rate)))

@@ -37,6 +37,7 @@ func TestCheckWith(t *testing.T) {
 		"{abstain: {by: entropy, at: {pass: 0.8}}}":                                         {numbers, "abstain: by entropy is for classes"},
 		"{abstain: {at: {risk: 0.02}}}":                                                     {numbers, "abstain: at risk of numbers needs a tolerance"},
 		"{sets: {rate: 0.9, by_class: true}}":                                               {numbers, "sets.by_class: is for classes"},
+		"{sets: {rate: 0.9, score: aps}}":                                                   {numbers, "sets.score: is for classes"},
 		"{sets: {rate: 0.9, empty: true}}":                                                  {numbers, "sets.empty: is for classes"},
 		"{sets: {rate: 0.9}, temperature: true, abstain: {at: {risk: 0.02}, tolerance: 3}}": {numbers, ""},
 		"{temperature: true, sets: {rate: 0.8}}":                                            {Given{Numbers: true, Targets: 2, Validate: 9, Calibrate: 9}, "is for one number a row, and the network predicts 2"},

@@ -67,10 +67,10 @@ func (a *Assessment) unscored() (n int) {
 const clear = 2
 
 // Propose looks for a temperature where the posterior is over- or under-confident and none was learnt: the findings then propose it. It is learnt
-// from the validation examples.
+// from the validation examples, by the whole posterior: there is none where only the members kept last are evaluated.
 func (a *Assessment) Propose(ctx context.Context, e *Ensembles, lessons data.Lessons, whole bool, p *pool.Pool) error {
 	set := lessons.Validate()
-	if a.Metrics.Tempered != nil || set == nil || set.Len() == 0 || !finding.Has(a.Findings(e, whole), finding.Underconfident{}, finding.Overconfident{}) {
+	if e.Last > 0 || a.Metrics.Tempered != nil || set == nil || set.Len() == 0 || !finding.Has(a.Findings(e, whole), finding.Underconfident{}, finding.Overconfident{}) {
 		return nil
 	}
 	v, err := e.Posterior.Predict(ctx, set, p)

@@ -186,6 +186,11 @@ func TestPropose(t *testing.T) {
 	if words := helps(); a.Helps == nil || !(*a.Helps < 1) || !strings.Contains(words, "Take decide: {temperature: true} (about 0.") {
 		t.Errorf("%v is proposed: %s", a.Helps, words)
 	}
+	ensembles.Last = 1
+	if words := helps(); a.Helps != nil || !strings.Contains(words, "Take prior") {
+		t.Errorf("to some members %v is proposed, which the posterior would take: %s", a.Helps, words)
+	}
+	ensembles.Last = 0
 	all := p.Validate
 	p.Validate = all.Slice("two", 0, 2)
 	if words := helps(); a.Helps != nil || !strings.Contains(words, "Take prior") {
