@@ -75,7 +75,7 @@ func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.De
 		return nil, nil, readFault(err)
 	}
 	faults := config.NewFaults()
-	by.CheckWith(spec.DecideFrom(r.Net, p), faults.In("decide"))
+	by.CheckWith(spec.DecideFrom(r.Net, p, r.Posterior.Alive() == 1), faults.In("decide"))
 	if err := new(Spec).Error(faults.All()...); err != nil {
 		return nil, nil, err
 	}

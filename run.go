@@ -287,8 +287,9 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if err != nil {
 		return nil, err
 	}
-	p.Noted = append(p.Noted, r.taught(on, a)...)
-	a.Metrics.Findings = slices.Concat(r.Findings, found)
+	taught := r.taught(on, a)
+	p.Noted = append(p.Noted, taught...)
+	a.Metrics.Findings = slices.Concat(r.Findings, found, taught)
 	if r.isOwn(on) {
 		a.Metrics.TrainedOn = testTrains(r.Spec, p)
 	} else if a.Metrics.TrainedOn, err = r.trainedOn(o.DataDir, a.Set()); err != nil {

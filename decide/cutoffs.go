@@ -151,8 +151,7 @@ func answering(doubts []float64, share float64) (float64, bool, error) {
 		return 0, false, &NeedError{What: fmt.Sprintf("a share of %v", share), Need: 1}
 	}
 	k := max(int(math.Ceil(float64(share*float64(n))-1e-9)), 1)
-	t := slices.Sorted(slices.Values(doubts))[k-1]
-	return t, !math.IsInf(t, 1), nil
+	return slices.Sorted(slices.Values(doubts))[k-1], true, nil // +∞: all rows whose score is a number answer
 }
 
 // Risk answers as many rows as possible while the upper 95 % bound of the error rate among them stays at most this number (Clopper and

@@ -171,6 +171,9 @@ func (a Abstain) classes(ctx context.Context, c *Classes, d *Decision, seed uint
 		}
 	}
 	d.Rule, err = a.Choose(x)
+	if need := new(NeedError); errors.As(err, &need) && len(x.Doubts) < len(wrong) {
+		return &NeedError{What: ofHeld(need.What), Have: len(wrong), Need: allFor(need.Need)}
+	}
 	return err
 }
 

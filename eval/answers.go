@@ -91,9 +91,7 @@ func (p *Predictor) numbers(ctx context.Context, set *data.Set, a *answers) erro
 	v := all[len(all)-1]
 	mean, each := v.Mean, len(p.quantiles())
 	if l != nil {
-		if amounts(p.Schema.Targets) == nil {
-			mean = all[0].Mean // without the rounding of a stretch
-		}
+		mean = all[0].Mean // by which errors are judged: a stretched logarithm would move it
 		if a.verdicts, err = l.numbers(newPredictedNumbers(all, len(l.rates()), p.Posterior.Alive())); err != nil {
 			return err
 		}

@@ -43,6 +43,8 @@ func all() (fs []Finding) {
 	confidence := Confidence{Examples: 7000, Mean: 0.893, Accuracy: 0.9491, Once: 1000}
 	helped, tempered := confidence, confidence
 	helped.Helps, tempered.Tempered = Known(.672), Known(.672)
+	remains := tempered
+	remains.Remains = true
 	helpedLearned := helped
 	helpedLearned.Learned = true
 	sure, learned := confidence, confidence
@@ -108,7 +110,7 @@ func all() (fs []Finding) {
 		IslandsLost{"chain", Numbered([]int{2}), 4, "method.mcmc.move.sghmc.step", "", ""}, IslandsLost{"chain", Numbered([]int{0, 2}), 4, "method.mcmc.move.sghmc.step", "", "method.mcmc.learn"}, IslandsLost{"island", Numbered([]int{1}), 2, "", "method.smc.particles", ""},
 		NoSkill{Class: true}, NoSkill{}, NoSkill{true, "0.362", "0.351", Known(.0112), Known(.0213), 60, false, false, 0, 0}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, false, true, 0, 0}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, true, false, 0, 0},
 		NoSkill{true, "0.362", "0.462", Known(-.1), Known(.02), 60, false, false, 0, 0}, NoSkill{false, "6", "828,854", Known(-828848), Known(1200), 60, false, true, 0, 0}, NoSkill{false, "6", "828,854", Known(-828848), Known(1200), 60, false, false, 100, 0}, NoSkill{false, "6", "16.2", Known(-10.2), Known(1.2), 60, false, false, 0, 25.4},
-		Underconfident{confidence}, Underconfident{learned}, Underconfident{helped}, Underconfident{helpedLearned}, Underconfident{tempered}, Overconfident{helped}, Overconfident{tempered}, Overconfident{sure}, Overconfident{surer}, Overconfident{single}, Miscalibrated{0.083, 0.0312, 199},
+		Underconfident{confidence}, Underconfident{learned}, Underconfident{helped}, Underconfident{helpedLearned}, Underconfident{tempered}, Underconfident{remains}, Overconfident{helped}, Overconfident{tempered}, Overconfident{sure}, Overconfident{surer}, Overconfident{single}, Miscalibrated{0.083, 0.0312, 199},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, false, "given"}}, IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "learned"}},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "predicted"}},
 		IntervalsWide{Coverage{0.9815, 1200, 1000, false, "given"}}, IntervalsWide{Coverage{0.9815, 1200, 1000, false, "predicted"}},
