@@ -69,18 +69,19 @@ func shared(set *data.Set, parts ...*data.Set) int {
 	return n
 }
 
-// taught finds that what an assessment scores is what the run's decision was learnt from, since it was calibrated after the fit.
-func (r *Run) taught(a *eval.Assessment) (found []Finding) {
-	if r.Decision == nil || r.Decision.Learnt == nil {
+// taught finds that what an assessment scores is what the run's decision was learnt from, since it was calibrated after the fit. said are the
+// run's findings, which have it where the decision was learnt in the fit.
+func taught(d *eval.Decision, said []Finding, a *eval.Assessment) (found []Finding) {
+	if d == nil || d.Learnt == nil {
 		return nil
 	}
 	sums := map[string]bool{}
-	for part, sum := range r.Decision.From {
+	for part, sum := range d.From {
 		if data.ToCalibrate(part) {
 			sums[sum] = true
 		}
 	}
-	if n := a.Set().Len(); sums[a.Set().Checksum()] && !finding.Has(r.Findings, finding.CalibrationSeen{}) {
+	if n := a.Set().Len(); sums[a.Set().Checksum()] && !finding.Has(said, finding.CalibrationSeen{}) {
 		found = append(found, finding.Of(finding.CalibrationSeen{Examples: n, Tests: n}))
 	}
 	inputs := 0
@@ -89,7 +90,7 @@ func (r *Run) taught(a *eval.Assessment) (found []Finding) {
 			inputs += g.Set.Len()
 		}
 	}
-	if inputs > 0 && !finding.Has(r.Findings, finding.ForeignScored{}) {
+	if inputs > 0 && !finding.Has(said, finding.ForeignScored{}) {
 		found = append(found, finding.Of(finding.ForeignScored{Inputs: inputs}))
 	}
 	return found

@@ -226,7 +226,7 @@ func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
 	if _, err := f.assess(ctx); err != nil {
 		return nil, err
 	}
-	f.Metrics.Findings = f.Findings
+	f.Metrics.Findings = slices.Concat(f.Findings, taught(f.Decision, f.Findings, f.Assessment))
 	return &f.Result, nil
 }
 

@@ -276,7 +276,7 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if err != nil {
 		return nil, err
 	}
-	a.Metrics.Findings = slices.Concat(r.Findings, found, r.taught(a))
+	a.Metrics.Findings = slices.Concat(r.Findings, found, taught(r.Decision, r.Findings, a))
 	if r.isOwn(on) {
 		a.Metrics.TrainedOn = testTrains(r.Spec, p)
 	} else if a.Metrics.TrainedOn, err = r.trainedOn(o.DataDir, a.Set()); err != nil {
