@@ -151,7 +151,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 // notes are the run's notes: those that the command has not told yet, and does not tell as the error that the run failed. With --allow-stuck
 // they do not say so.
 func (f *fit) notes(result *starling.Result, line *progress) (notes []string) {
-	for _, found := range result.Findings {
+	for _, found := range result.Metrics.Findings { // with those of a run that is shown again
 		switch {
 		case found.PageOnly(), line.told(found), found.Failure() && !f.allowStuck:
 		case f.allowStuck && found.Failure():
