@@ -287,9 +287,7 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if err != nil {
 		return nil, err
 	}
-	taught := r.taught(on, a)
-	p.Noted = append(p.Noted, taught...)
-	a.Metrics.Findings = slices.Concat(r.Findings, found, taught)
+	a.Metrics.Findings = slices.Concat(r.Findings, found, r.taught(on, a))
 	if r.isOwn(on) {
 		a.Metrics.TrainedOn = testTrains(r.Spec, p)
 	} else if a.Metrics.TrainedOn, err = r.trainedOn(o.DataDir, a.Set()); err != nil {
