@@ -2,6 +2,7 @@ package starling
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,11 +49,14 @@ func (r *Run) Deciding(sets ...string) (*decide.Settings, error) {
 // asConfig fills settings in, changes and checks them as those of a config.
 func asConfig(by *decide.Settings, sets ...string) (*decide.Settings, error) {
 	b, _, err := config.Parse[decideBlock]("decide", config.Encode(decideBlock{by}, decide.Families()...), sets, decide.Families()...)
+	if err == nil && b.Decide == nil {
+		return nil, wrongUse("decide is null, which leaves nothing to learn: leave out a piece of it, as in --set decide.abstain=null")
+	}
 	return b.Decide, err
 }
 
-// Calibrate learns a decision from examples that the run has not seen, and replaces the run's decision.json. The rest of the run stays as it
-// is. A process that is killed meanwhile leaves the old decision or the new one. The same examples give the same decision, byte for byte,
+// Calibrate learns a decision from examples that the run has not seen. It replaces the run's decision.json, and in the manifest the findings
+// about the decision. The rest of the run stays as it is. A process that is killed meanwhile leaves the old decision or the new one. The same examples give the same decision, byte for byte,
 // as if the run had had them as data.calibrate and data.calibrate_groups, and the settings as decide.
 //
 // The run's own data are read, too: its validation examples teach the temperature. What was refused, and why, is among the findings. If
@@ -71,7 +75,7 @@ func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.De
 		return nil, nil, readFault(err)
 	}
 	faults := config.NewFaults()
-	by.CheckWith(spec.DecideFrom(r.Net, p), faults.In("decide"))
+	by.CheckWith(spec.DecideFrom(r.Net, p, r.Posterior.Alive() == 1), faults.In("decide"))
 	if err := new(Spec).Error(faults.All()...); err != nil {
 		return nil, nil, err
 	}
@@ -95,15 +99,26 @@ func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.De
 	if err := r.tell(ctx, d, p, o); err != nil {
 		return nil, nil, err
 	}
-	err = r.record.Replace(runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, d) }})
+	kept := slices.DeleteFunc(slices.Clone(r.Findings), Finding.OfDecision) // the others are about the decision that is replaced
+	found = slices.DeleteFunc(found, func(f Finding) bool { return slices.ContainsFunc(kept, f.Equal) })
+	for _, f := range found {
+		if f.OfDecision() {
+			kept = append(kept, f)
+		}
+	}
+	told, err := json.Marshal(kept)
 	if err != nil {
+		return nil, nil, err
+	}
+	file := runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, d) }}
+	if err := r.record.Replace(file, func(m *Manifest) { m.Findings, m.Notes = told, notes(kept) }); err != nil {
 		return nil, nil, damage(err)
 	}
-	r.Decision, r.Manifest = d, r.record.Manifest
-	return d, slices.DeleteFunc(found, func(f Finding) bool { return slices.ContainsFunc(r.Findings, f.Equal) }), nil
+	r.Decision, r.Manifest, r.Findings = d, r.record.Manifest, kept
+	return d, found, nil
 }
 
-// tell sends how a decision does on examples that taught it.
+// tell sends the scores of a decision on the examples that taught it.
 func (r *Run) tell(ctx context.Context, d *eval.Decision, p *data.Problem, o Options) error {
 	if o.Progress == nil {
 		return nil
@@ -150,12 +165,16 @@ func (r *Run) toCalibrate(c *Calibration, by *decide.Settings, dir string) (*dat
 // needsOwn says why a calibration needs the run's own data; empty: it does not.
 func (r *Run) needsOwn(name string, by *decide.Settings) string {
 	_, validated := r.Manifest.Data["validate"]
+	fitted := false
+	if by.Abstain != nil {
+		_, fitted = decide.Learns(by.Abstain.By)
+	}
 	switch {
 	case name == "":
 		return "the run's own data, from which it is calibrated without --data FILE, cannot be read"
 	case by.Temperature && validated:
 		return "the run's validation examples, which teach the temperature, cannot be read; put its data back, or leave the temperature out, by --set decide.temperature=false"
-	case by.Abstain != nil && by.Abstain.By == (decide.Classifier{Literal: true}):
+	case fitted:
 		return "the run's training examples, from which a literal classifier learns, cannot be read; put its data back"
 	}
 	return ""

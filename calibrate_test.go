@@ -15,6 +15,7 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/runs"
 )
 
@@ -247,6 +248,34 @@ func TestCalibrateInPart(t *testing.T) {
 	}
 }
 
+// TestCalibrateFindings: what a run says of its decision is said of the decision that it has, not of the one that was replaced, and the rest
+// of what it says stays.
+func TestCalibrateFindings(t *testing.T) {
+	g := grow(t)
+	run, dir := kept(t, g.spec(t))
+	others := run.Findings
+	unkept := Calibration{Data: g.own, Decide: deciders(t, "{abstain: {at: {risk: 0.08}}}")}
+	for _, c := range []struct {
+		Calibration
+		every, seen bool // row abstains; the examples train
+	}{{unkept, true, true}, {unkept, true, true}, {Calibration{Data: g.fresh}, false, false}} {
+		told := calibrate(t, dir, c.Calibration, Options{})
+		run, err := OpenRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for by, found := range map[string][]Finding{"calibrate tells": told, "the run says": run.Findings} {
+			if finding.Has(found, finding.RiskNotKept{}) != c.every || finding.Has(found, finding.CalibrationSeen{}) != c.seen {
+				t.Errorf("%s %q", by, notes(found))
+			}
+		}
+		rest := slices.DeleteFunc(slices.Clone(run.Findings), Finding.OfDecision)
+		if !slices.EqualFunc(rest, others, Finding.Equal) || !slices.Equal(run.Manifest.Notes, run.Notes()) {
+			t.Errorf("the run says %q, notes %q", notes(rest), run.Manifest.Notes)
+		}
+	}
+}
+
 // TestCalibrateDeciding: the settings are those of the run's config or the defaults, and may be changed as a config may.
 func TestCalibrateDeciding(t *testing.T) {
 	plain, own := &Run{}, &Run{Spec: Spec{Decide: deciders(t, "{sets: {score: aps, rate: 0.5}}")}}
@@ -264,6 +293,7 @@ func TestCalibrateDeciding(t *testing.T) {
 		{own, []string{"decide.sets.rat=0.6"}, "error: --set decide.sets.rat=0.6"},
 		{own, []string{"seed=3"}, "error: --set seed=3"},
 		{own, []string{"decide.sets=null"}, "error: decides nothing"},
+		{own, []string{"decide=null"}, "error: decide is null, which leaves nothing to learn"},
 	} {
 		got, err := x.run.Deciding(x.sets...)
 		if words, bad := strings.CutPrefix(x.want, "error: "); bad {

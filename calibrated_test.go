@@ -167,3 +167,31 @@ func TestOlderThanCalibration(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestEvaluateOnWhatTaught: after a fit a run may be calibrated with any file. Who evaluates it on these examples, or foreign inputs, is told.
+func TestEvaluateOnWhatTaught(t *testing.T) {
+	g := grow(t)
+	_, dir := kept(t, g.spec(t))
+	calibrate(t, dir, Calibration{Data: g.fresh, OOD: []string{g.far}, Decide: deciders(t, "{sets: {rate: 0.8}, abstain: {at: f1}}")}, Options{})
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		on   On
+		want []Finding
+	}{
+		{On{}, nil},
+		{On{Data: g.own}, nil},
+		{On{Data: g.fresh}, []Finding{finding.Of(finding.CalibrationScored{Data: g.fresh})}},
+		{On{Data: g.own, OOD: []string{g.far}}, []Finding{finding.Of(finding.CalibrationScored{Data: g.far})}},
+	} {
+		a, err := run.Evaluate(t.Context(), c.on, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Metrics.Findings[len(run.Findings):]; !slices.EqualFunc(got, c.want, Finding.Equal) {
+			t.Errorf("%+v: %q, want %q", c.on, notes(got), notes(c.want))
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
@@ -117,10 +118,8 @@ func OpenUndecided(dir string) (*Run, error) {
 			return nil, damaged("trace.jsonl", err)
 		}
 	}
-	if len(r.Manifest.Findings) > 0 {
-		if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
-			return nil, damaged("manifest.json", fmt.Errorf("findings: %w", err))
-		}
+	if err := r.readFindings(); err != nil {
+		return nil, err
 	}
 	if len(r.Manifest.Cost) > 0 {
 		if err := jsontext.Read(r.Manifest.Cost, &r.Cost); err != nil {
@@ -149,6 +148,18 @@ func OpenUndecided(dir string) (*Run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// readFindings reads what the manifest says of the run.
+func (r *Run) readFindings() error {
+	r.Findings = nil
+	if len(r.Manifest.Findings) == 0 {
+		return nil
+	}
+	if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
+		return r.damaged("manifest.json", fmt.Errorf("findings: %w", err))
+	}
+	return nil
 }
 
 // damaged is the error of a file of the run that does not fit the others.
@@ -193,7 +204,7 @@ func (r *Run) readDecision() error {
 		return r.damaged(decisionFile, err)
 	}
 	r.Decision, r.Manifest = d, r.record.Manifest // another process may have replaced both since the manifest was read
-	return nil
+	return r.readFindings()
 }
 
 // ReadMetrics reads the scores that the run wrote when it was done: metrics.json. The error is a *DataError.
@@ -276,7 +287,7 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if err != nil {
 		return nil, err
 	}
-	a.Metrics.Findings = slices.Concat(r.Findings, found)
+	a.Metrics.Findings = slices.Concat(r.Findings, found, r.taught(on, a))
 	if r.isOwn(on) {
 		a.Metrics.TrainedOn = testTrains(r.Spec, p)
 	} else if a.Metrics.TrainedOn, err = r.trainedOn(o.DataDir, a.Set()); err != nil {
@@ -290,6 +301,23 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	}
 	a.Metrics.Predicted = a.Findings(&ensembles, whole)
 	return a, nil
+}
+
+// taught finds which of the data that on names taught the run to decide. Its own data are compared when it learns to.
+func (r *Run) taught(on On, a *eval.Assessment) (found []Finding) {
+	if r.Decision == nil || r.Decision.Learnt == nil {
+		return nil
+	}
+	groups := a.Problem.Groups[len(a.Problem.Groups)-len(on.OOD):]
+	if !r.isOwn(on) && r.Decision.From.Has(a.Set()) {
+		found = append(found, finding.Of(finding.CalibrationScored{Data: on.Data}))
+	}
+	for i, name := range on.OOD {
+		if r.Decision.From.Has(groups[i].Set) {
+			found = append(found, finding.Of(finding.CalibrationScored{Data: name}))
+		}
+	}
+	return found
 }
 
 // trainedOn counts the examples of other data than the run's own that the run learnt from. The error says why that is not known: the

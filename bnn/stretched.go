@@ -57,9 +57,9 @@ func (e *Ensemble) PredictStretched(ctx context.Context, set *data.Set, logs *da
 
 // ByWidth returns the mean negative log-density, in nats, of the targets of a set as a function of the width c of the predicted laws
 // (Stretched), under a weighting of the particles, and the number of examples that it is the mean of: all of them, or as many, at equal
-// distances, as have 2^25 components together. Errors are as those of LogDensity. The function is the same for any number of threads.
+// distances, as have 2^23 components together, which take 200 MB. Errors are as those of LogDensity. The function is the same for any number of threads.
 func (e *Ensemble) ByWidth(ctx context.Context, set *data.Set, logWeights []float64, p *nn.Pool) (n int, nll func(c float64) float64, err error) {
-	const most = 1 << 25
+	const most = 1 << 23
 	if err := e.hasTargets(set); err != nil {
 		return 0, nil, err
 	}

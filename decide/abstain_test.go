@@ -166,6 +166,10 @@ func TestShares(t *testing.T) {
 			t.Errorf("at %v: %v, want %v", c.at, rule.Threshold, c.want)
 		}
 	}
+	none := Examples{Doubts: []float64{1, math.Inf(1), math.Inf(1)}, Wrong: make([]bool, 3)}
+	if rule := (Abstain{By: Energy{}, At: Coverage(0.5)}).must(t, none); !rule.Kept || rule.Abstains(9) || !rule.Abstains(math.NaN()) {
+		t.Errorf("where half of the rows have no number: %+v", rule) // Kept false says that every row abstains
+	}
 	for _, at := range []Cutoff{Coverage(0), Coverage(1), Pass(-1), Risk(0), Risk(1), Risk(math.NaN())} {
 		if rule, err := (Abstain{By: Energy{}, At: at}).Choose(x); err == nil {
 			t.Errorf("%T %v gives %v", at, at, rule)

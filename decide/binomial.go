@@ -43,9 +43,15 @@ func Upper(errors, n int) float64 {
 	return high
 }
 
-// faultless is the least number of answers without any error of which Upper is at most r: ⌈ln .05 / ln(1 − r)⌉.
+// faultless is the least number of answers without any error of which Upper is at most r: ⌈ln .05 / ln(1 − r)⌉. It is at most 2⁵³, which is more than
+// anyone has.
 func faultless(r float64) int {
-	n := max(int(rng.Log(1-Sure)/rng.Log1p(-r))-1, 1)
+	const most = 1 << 53
+	about := rng.Log(1-Sure) / rng.Log1p(-r)
+	if !(about < most) {
+		return most
+	}
+	n := max(int(about)-1, 1)
 	for !(float64(float64(n)*rng.Log1p(-r)) <= rng.Log(1-Sure)) {
 		n++
 	}

@@ -65,7 +65,7 @@ func (l *Learn) Check() error {
 	}
 	switch {
 	case n > 0 && !slices.ContainsFunc(l.Labels, func(y int32) bool { return y != l.Labels[0] }):
-		return fmt.Errorf("all examples to calibrate with are of class %d: the classifier of wrong answers needs examples of several classes", l.Labels[0])
+		return errors.New("all examples to calibrate with are of one class: the classifier of wrong answers needs examples of several classes")
 	case wrong == 0:
 		return errors.New("no answer to the examples to calibrate with is wrong: the classifier of wrong answers has none to learn from; give more examples, or abstain by entropy")
 	case len(l.Foreign) == 0:

@@ -18,7 +18,7 @@ func Levels(rate float64) (low, high float64) { return (1 - rate) / 2, (1 + rate
 // Intervals learns intervals from the quantiles low and high [n] of predictive laws, at Levels(Rate), and the targets y [n], all in one
 // unit: conformalised quantile regression (Romano, Patterson and Candès 2019), score max(low − y, y − high). The interval of a new row
 // that is like these holds its target with a chance of at least Rate. Rows whose quantiles are NaN do not count. Errors: a *NeedError where
-// ⌈(n+1)·Rate⌉ > n, a target that is no number.
+// ⌈(n+1)·Rate⌉ > n, a target that is no number, laws whose quantiles are infinite.
 func (s Sets) Intervals(low, high, y []float64) (*Intervals, error) {
 	if err := checkRate(s.Rate); err != nil {
 		return nil, err
@@ -38,6 +38,9 @@ func (s Sets) Intervals(low, high, y []float64) (*Intervals, error) {
 	q, err := quantile(scores, s.Rate, fmt.Sprintf("a rate of %v", s.Rate))
 	if err != nil {
 		return nil, err
+	}
+	if math.IsInf(q, 0) {
+		return nil, fmt.Errorf("at a rate of %v the intervals would have no ends: the predicted laws have none", s.Rate)
 	}
 	return &Intervals{Rate: s.Rate, Widen: q, Examples: len(scores)}, nil
 }

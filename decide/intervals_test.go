@@ -61,6 +61,10 @@ func TestIntervals(t *testing.T) {
 	if rule, err := (Sets{Rate: 0.5}).Intervals(low, high, []float64{5, 12, -1}); err != nil || rule.Examples != 2 {
 		t.Errorf("with a quantile that is NaN: %+v, %v", rule, err)
 	}
+	inf := math.Inf(1)
+	if rule, err := (Sets{Rate: 0.5}).Intervals([]float64{-inf, -inf, 0}, []float64{inf, inf, 10}, []float64{5, 12, -1}); err == nil {
+		t.Errorf("laws without ends are widened by %v, which no decision.json can hold", rule.Widen)
+	}
 	within(t, "interval score", IntervalScore([]float64{0, 0}, []float64{2, 2}, []float64{1, 3}, 0.9), 2+20./2, 1e-12)
 	if a, b := Levels(0.9); math.Abs(a-0.05) > 1e-15 || math.Abs(b-0.95) > 1e-15 {
 		t.Errorf("levels %v, %v", a, b)

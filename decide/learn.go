@@ -124,9 +124,9 @@ func (a Abstain) classes(ctx context.Context, c *Classes, d *Decision, seed uint
 	rows, outside := c.Calibrate.Rows, foreign.Rows
 	keep := slices.Repeat([]bool{true}, len(wrong)) // calibration examples that choose the threshold
 	var strange []bool                              // foreign inputs that serve the threshold; nil: all
-	if by, ok := a.By.(Classifier); ok {
+	if learns, fitted := Learns(a.By); learns {
 		l := Learn{Features: c.Calibrate.Features, Labels: c.Calibrate.Labels, Wrong: wrong, Foreign: foreign.Features}
-		if by.Literal {
+		if fitted {
 			if c.Fitted == nil {
 				return errors.New("a literal classifier of wrong answers needs the predictions of the training examples")
 			}
@@ -150,7 +150,7 @@ func (a Abstain) classes(ctx context.Context, c *Classes, d *Decision, seed uint
 		}
 		held := HoldOut(l.all(), seed)
 		strange = held[len(l.Labels):]
-		if !by.Literal {
+		if !fitted {
 			keep = held[:len(wrong)]
 		}
 	}
@@ -171,6 +171,9 @@ func (a Abstain) classes(ctx context.Context, c *Classes, d *Decision, seed uint
 		}
 	}
 	d.Rule, err = a.Choose(x)
+	if need := new(NeedError); errors.As(err, &need) && len(x.Doubts) < len(wrong) {
+		return &NeedError{What: ofHeld(need.What), Have: len(wrong), Need: allFor(need.Need)}
+	}
 	return err
 }
 

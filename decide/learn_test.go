@@ -100,6 +100,17 @@ func TestDecisionByClassifier(t *testing.T) {
 	if d.Rule.Threshold != want.Threshold {
 		t.Errorf("the threshold is %v, want %v", d.Rule.Threshold, want.Threshold)
 	}
+	// A risk needs so many examples that enough of them are held out.
+	few := Settings{Abstain: &Abstain{By: Classifier{}, At: Risk(0.02)}}
+	need := new(NeedError)
+	if _, err := few.Classes(context.Background(), c, 3, nil); !errors.As(err, &need) || need.Have != 500 || need.Need != 749 {
+		t.Errorf("a risk of 0.02: %v", err)
+	}
+	for _, right := range []int{0, 744, 745, 746, 749} { // of 749 examples, whose other answers are wrong
+		if z := slices.Concat(make([]bool, right), slices.Repeat([]bool{true}, 749-right)); count(HoldOut(z, 3)) < 149 {
+			t.Errorf("of %d right answers among 749 examples %d are held out", right, count(HoldOut(z, 3)))
+		}
+	}
 	// By the letter the network learns from the fitted examples, so that all others choose the threshold.
 	s.Abstain.By = Classifier{Literal: true}
 	if _, err := s.Classes(context.Background(), c, 3, nil); err == nil {

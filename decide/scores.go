@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/config"
 )
@@ -45,6 +46,17 @@ var Signals = config.Table[Signal]{
 	{Name: "sd", Part: SD{}},
 }
 
+// suiting are the rows of Signals for classes or for numbers.
+func suiting(suits func(Signal) bool) config.Table[Signal] {
+	return slices.DeleteFunc(slices.Clone(Signals), func(row config.Row[Signal]) bool { return !suits(row.Part) })
+}
+
+// Learns reports a score that a Network learns from the features of predictions; fitted: of those of the training examples.
+func Learns(by Signal) (learns, fitted bool) {
+	c, learns := by.(Classifier)
+	return learns, c.Literal
+}
+
 // Entropy is the total entropy of the classes, which single networks have as well.
 type Entropy struct{}
 
@@ -55,11 +67,11 @@ func (Entropy) column(r *Rows) []float64 { return r.Entropy }
 func (Entropy) sign() float64            { return 1 }
 func (Entropy) bounded() bool            { return false }
 
-// Epistemic is the doubt about the parameters: the epistemic entropy of classes, the spread of the particles' means of numbers. A
+// Epistemic is the uncertainty about the parameters: the epistemic entropy of classes, the spread of the particles' means of numbers. A
 // single network has none.
 type Epistemic struct{}
 
-func (Epistemic) String() string           { return "epistemic doubt" }
+func (Epistemic) String() string           { return "epistemic uncertainty" }
 func (Epistemic) Classes() bool            { return true }
 func (Epistemic) Numbers() bool            { return true }
 func (Epistemic) column(r *Rows) []float64 { return r.Epistemic }
@@ -113,7 +125,7 @@ func (SD) bounded() bool            { return false }
 func Doubts(by Signal, r *Rows) ([]float64, error) {
 	column := by.column(r)
 	if column == nil {
-		return nil, fmt.Errorf("this prediction has no %s", by)
+		return nil, fmt.Errorf("the prediction has no %s: take another score (abstain.by)", by)
 	}
 	out := make([]float64, len(column))
 	for i, v := range column {

@@ -161,7 +161,7 @@ func (s Sets) Conformal(probs []float64, classes int, labels []int32, u []float6
 	for g, scores := range groups {
 		what := fmt.Sprintf("a rate of %v", s.Rate)
 		if s.ByClass {
-			what = fmt.Sprintf("a rate of %v for class %d alone", s.Rate, g)
+			what = fmt.Sprintf("a rate of %v for class %d (counted from 0) alone", s.Rate, g)
 		}
 		q, err := quantile(scores, s.Rate, what)
 		if err != nil {

@@ -197,7 +197,7 @@ func TestSetsRefuse(t *testing.T) {
 	for i := range rare {
 		rare[i] %= 3
 	}
-	if _, err := sets.Conformal(probs, 4, rare, uniforms(0, 200)); !errors.As(err, &need) || need.Have != 0 || need.What != "a rate of 0.95 for class 3 alone" {
+	if _, err := sets.Conformal(probs, 4, rare, uniforms(0, 200)); !errors.As(err, &need) || need.Have != 0 || need.What != "a rate of 0.95 for class 3 (counted from 0) alone" {
 		t.Errorf("a class without examples: %v", err)
 	}
 	sets.ByClass = false

@@ -79,6 +79,10 @@ func TestComplete(t *testing.T) {
 		{Abstain{By: Classifier{}, At: Coverage(0.9)}, true, nil},
 		{Abstain{By: SD{}, At: Coverage(0.9)}, false, nil},
 		{Abstain{}, false, nil},
+		{Abstain{By: Confidence{}, At: Threshold(0.7)}, false, Confidence{}},
+		{Abstain{By: Confidence{}, At: Threshold(70)}, false, nil},
+		{Abstain{By: Classifier{}, At: Threshold(-0.1)}, false, nil},
+		{Abstain{By: Energy{}, At: Threshold(-7)}, false, Energy{}},
 	} {
 		got, err := c.a.Complete(c.numbers)
 		if (err == nil) != (c.want != nil) || err == nil && got.By != c.want {

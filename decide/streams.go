@@ -50,3 +50,16 @@ func HoldOut(z []bool, seed uint64) (held []bool) {
 	}
 	return held
 }
+
+// allFor is a number of examples of which HoldOut holds out at least so many, however many of them are wrong.
+func allFor(held int) int {
+	if held == 0 {
+		return 0
+	}
+	return heldShare*held + heldShare - 1
+}
+
+// ofHeld says that examples are for the part that is held out.
+func ofHeld(what string) string {
+	return what + " by the classifier, for a fifth of them to be held out,"
+}

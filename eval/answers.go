@@ -32,7 +32,7 @@ func (p *Predictor) answers(ctx context.Context, set *data.Set, first int, outsi
 	return a, p.decided(ctx, set, first, a)
 }
 
-// decided answers with classes.
+// decided predicts classes, with what was learnt about them.
 func (p *Predictor) decided(ctx context.Context, set *data.Set, first int, a *answers) error {
 	l := p.learnt()
 	all, err := p.Posterior.PredictUnder(ctx, set, [][]float64{p.Posterior.LogWeights}, l != nil && l.Classifier != nil, p.Pool)
@@ -73,8 +73,8 @@ func (p *Predictor) decided(ctx context.Context, set *data.Set, first int, a *an
 	return nil
 }
 
-// numbers answers with numbers, in the target's unit. Rows abstain by the laws as the ensemble predicts them, and intervals come from the
-// stretched ones. The network is evaluated once for both.
+// numbers predicts numbers, in the target's unit. Rows abstain by the laws as the ensemble predicts them. Intervals come from the stretched
+// laws. The network is evaluated once for both.
 func (p *Predictor) numbers(ctx context.Context, set *data.Set, a *answers) error {
 	l, asked := p.learnt(), []bnn.Stretch{{Times: 1, Quantiles: p.quantiles()}}
 	if l != nil {
@@ -91,9 +91,7 @@ func (p *Predictor) numbers(ctx context.Context, set *data.Set, a *answers) erro
 	v := all[len(all)-1]
 	mean, each := v.Mean, len(p.quantiles())
 	if l != nil {
-		if amounts(p.Schema.Targets) == nil {
-			mean = all[0].Mean // without the rounding of a stretch
-		}
+		mean = all[0].Mean // by which errors are judged: a stretched logarithm would move it
 		if a.verdicts, err = l.numbers(newPredictedNumbers(all, len(l.rates()), p.Posterior.Alive())); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
@@ -21,10 +22,10 @@ type Decision struct {
 
 // Learnt is what was learnt for the decisions that the settings ask for.
 type Learnt struct {
-	Settings json.RawMessage   `json:"decide"` // as in a config
-	Seed     uint64            `json:"seed"`
-	Weights  string            `json:"weights"` // checksum of the posterior whose predictions it is for (bnn.Ensemble.Sum)
-	From     map[string]string `json:"from"`    // checksums of the examples that it was learnt from, by part
+	Settings json.RawMessage `json:"decide"` // as in a config
+	Seed     uint64          `json:"seed"`
+	Weights  string          `json:"weights"` // checksum of the posterior whose predictions it is for (bnn.Ensemble.Sum)
+	From     Sums            `json:"from"`    // of the examples that it was learnt from
 
 	Temperature *PerEnsemble `json:"temperature,omitempty"` // classes: the T of p ∝ p̄^(1/T)
 	Factor      *PerEnsemble `json:"factor,omitempty"`      // numbers: how many times as wide about its mean a predicted law is made
@@ -35,6 +36,9 @@ type Learnt struct {
 
 	by decide.Settings // as Settings has them
 }
+
+// Sums are checksums of sets of examples, by the names of the parts of a data.Problem.
+type Sums map[string]string
 
 // PerEnsemble is a number for each ensemble of a run, learnt from its own predictions. MAP and DeepEnsemble are nil without restarts.
 type PerEnsemble struct {
@@ -106,6 +110,17 @@ func ReadDecision(text []byte) (*Decision, error) {
 		}
 	}
 	return d, nil
+}
+
+// Has reports whether a set is a part that taught the decision, other than the training examples.
+func (s Sums) Has(set *data.Set) bool {
+	sum := set.Checksum()
+	for part, of := range s {
+		if of == sum && part != "train" {
+			return true
+		}
+	}
+	return false
 }
 
 // read takes the settings, and checks that what they ask for is well formed.

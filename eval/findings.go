@@ -67,10 +67,10 @@ func (a *Assessment) unscored() (n int) {
 const clear = 2
 
 // Propose looks for a temperature where the posterior is over- or under-confident and none was learnt: the findings then propose it. It is learnt
-// from the validation examples.
+// from the validation examples, by the whole posterior: there is none where only the members kept last are evaluated.
 func (a *Assessment) Propose(ctx context.Context, e *Ensembles, lessons data.Lessons, whole bool, p *pool.Pool) error {
 	set := lessons.Validate()
-	if a.Metrics.Tempered != nil || set == nil || set.Len() == 0 || !finding.Has(a.Findings(e, whole), finding.Underconfident{}, finding.Overconfident{}) {
+	if e.Last > 0 || a.Metrics.Tempered != nil || set == nil || set.Len() == 0 || !finding.Has(a.Findings(e, whole), finding.Underconfident{}, finding.Overconfident{}) {
 		return nil
 	}
 	v, err := e.Posterior.Predict(ctx, set, p)
@@ -101,7 +101,13 @@ func (a *Assessment) confidence(single bool) *finding.Finding {
 	if t := a.Metrics.Tempered; t != nil {
 		c.Tempered = t.Temperature
 	}
-	rare := uq.LogChance(confidence, int(math.Round(right))) < -math.Log(rarely)
+	off := func(confidence []float64) bool {
+		return uq.LogChance(confidence, int(math.Round(right))) < -math.Log(rarely) && math.Abs(c.Accuracy-uq.Mean(confidence)) > material
+	}
+	rare := off(confidence)
+	if c.Tempered != nil && rare {
+		c.Remains = off(uq.Confidence(decide.Temper(a.Test.Probs, a.Test.Classes, float64(*c.Tempered)), a.Test.Classes))
+	}
 	switch gap := c.Accuracy - c.Mean; {
 	case rare && gap > material:
 		if t := a.Helps; t != nil && *t < 1 {

@@ -186,6 +186,11 @@ func TestPropose(t *testing.T) {
 	if words := helps(); a.Helps == nil || !(*a.Helps < 1) || !strings.Contains(words, "Take decide: {temperature: true} (about 0.") {
 		t.Errorf("%v is proposed: %s", a.Helps, words)
 	}
+	ensembles.Last = 1
+	if words := helps(); a.Helps != nil || !strings.Contains(words, "Take prior") {
+		t.Errorf("to some members %v is proposed, which the posterior would take: %s", a.Helps, words)
+	}
+	ensembles.Last = 0
 	all := p.Validate
 	p.Validate = all.Slice("two", 0, 2)
 	if words := helps(); a.Helps != nil || !strings.Contains(words, "Take prior") {
@@ -195,5 +200,9 @@ func TestPropose(t *testing.T) {
 	a.Metrics.Tempered = &Tempered{Temperature: number(0.5)}
 	if words := helps(); a.Helps != nil || !strings.Contains(words, "its temperature of 0.50 corrects") {
 		t.Errorf("beside a learnt one %v is proposed: %s", a.Helps, words)
+	}
+	a.Metrics.Tempered = &Tempered{Temperature: number(1.5)} // as other examples may have taught
+	if words := helps(); !strings.Contains(words, "its temperature of 1.50 is no cure") || !strings.Contains(words, "Take prior") {
+		t.Errorf("a temperature that does not help: %s", words)
 	}
 }

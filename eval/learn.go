@@ -67,7 +67,7 @@ type learner struct {
 }
 
 func (l *learner) learn() (*Learnt, error) {
-	out := &Learnt{Seed: l.seed, From: map[string]string{}, by: l.by}
+	out := &Learnt{Seed: l.seed, From: Sums{}, by: l.by}
 	var err error
 	if out.Settings, err = config.EncodeJSON(l.by, decide.Families()...); err != nil {
 		return nil, err
@@ -84,9 +84,9 @@ func (l *learner) learn() (*Learnt, error) {
 	return out, err
 }
 
-// divide says which examples teach what. Where there are no validation examples, a third of the calibration examples teaches the temperature, and
+// divide chooses the examples that teach the temperature, and those that teach all else. Where there are no validation examples, a third of the calibration examples teaches the temperature, and
 // nothing else.
-func (l *learner) divide(from map[string]string) {
+func (l *learner) divide(from Sums) {
 	if l.calibrate = l.Calibrate(); l.calibrate != nil {
 		from["calibrate"] = l.calibrate.Checksum()
 	}
@@ -116,7 +116,7 @@ func (l *learner) divide(from map[string]string) {
 // joined is what errors.Join returns.
 type joined interface{ Unwrap() []error }
 
-// refused notes what was refused and why.
+// refused adds a finding for each piece that was refused.
 func (l *learner) refused(err error) {
 	if all, ok := err.(joined); ok {
 		for _, err := range all.Unwrap() {
@@ -127,7 +127,7 @@ func (l *learner) refused(err error) {
 	}
 }
 
-// perEnsemble calls learn with each ensemble, its weighting and where its number is kept.
+// perEnsemble learns a number for each ensemble, under its weighting of the particles.
 func (l *learner) perEnsemble(learn func(e *bnn.Ensemble, logWeights []float64) (float64, error)) (*PerEnsemble, error) {
 	t := new(PerEnsemble)
 	var err error
@@ -147,7 +147,7 @@ func (l *learner) perEnsemble(learn func(e *bnn.Ensemble, logWeights []float64) 
 	return t, nil
 }
 
-// classes learns of classes.
+// classes learns a decision about classes.
 func (l *learner) classes(out *Learnt) (err error) {
 	classes := l.Posterior.Net.Classes()
 	c := &decide.Classes{Classes: classes, Temperature: 1}
@@ -195,7 +195,7 @@ func (l *learner) classes(out *Learnt) (err error) {
 		c.Foreign.Features = append(c.Foreign.Features, v.Features...)
 	}
 	if by := l.by.Abstain; by != nil {
-		if fitted, is := by.By.(decide.Classifier); is && fitted.Literal {
+		if _, fitted := decide.Learns(by.By); fitted {
 			v, err := l.labelled(l.Train())
 			if err != nil {
 				return err

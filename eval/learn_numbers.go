@@ -7,7 +7,7 @@ import (
 	"github.com/starling-smc/starling/decide"
 )
 
-// numbers learns of numbers.
+// numbers learns a decision about numbers.
 func (l *learner) numbers(out *Learnt) (err error) {
 	factor := 1.0
 	if l.teach != nil {

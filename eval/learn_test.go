@@ -160,7 +160,7 @@ func TestLearnRefusesAPiece(t *testing.T) {
 	}
 	by.Abstain = &decide.Abstain{By: decide.Epistemic{}, At: decide.Coverage(0.5)}
 	if d, found := learned(t, p, &Ensembles{Posterior: member(e.Posterior, 2)}, by, nil); d.Abstain != nil || !finding.Has(found, finding.NotDecided{}) {
-		t.Errorf("one network abstains by its epistemic doubt: %+v, %v", d.Abstain, found)
+		t.Errorf("one network abstains by its epistemic uncertainty: %+v, %v", d.Abstain, found)
 	}
 }
 

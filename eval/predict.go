@@ -34,7 +34,7 @@ const block = 1024
 //
 //	mean, sd_aleatoric, sd_epistemic, q05, q50, q95   of several target values these six of each, mean_0 and so on; with Quantiles the
 //	                                                  columns of theirs, such as q10, in place of the last three. Where the Decision
-//	                                                  has a factor they are those of the law that is so many times as wide, unless Untempered
+//	                                                  has a factor all but the mean are those of the law that is so many times as wide, unless Untempered
 //
 // and then, for both,
 //

@@ -16,11 +16,11 @@ func asksForTops(by *decide.Settings) bool {
 	if by == nil || by.Abstain == nil {
 		return false
 	}
-	_, is := by.Abstain.By.(decide.Classifier)
-	return is
+	learns, _ := decide.Learns(by.Abstain.By)
+	return learns
 }
 
-// rowsOf are the scores to abstain by of a prediction of so many members: one has no epistemic doubt.
+// rowsOf are the scores to abstain by of a prediction of so many members: one has no epistemic uncertainty.
 func rowsOf(v *uq.Predictive, members int) *decide.Rows {
 	r := &decide.Rows{Entropy: v.Total, Confidence: uq.Confidence(v.Probs, v.Classes), Energy: v.Energy}
 	if members > 1 {
@@ -36,7 +36,7 @@ type predictedNumbers struct {
 	low, high [][]float64 // quantiles of the stretched laws at the levels of each rate
 }
 
-// predictNumbers predicts a set whose targets are standardised as said.
+// predictNumbers predicts a set. targets say how its targets are standardised.
 func predictNumbers(ctx context.Context, e *bnn.Ensemble, targets *data.Standard, set *data.Set, factor float64, rates []float64, p *pool.Pool) (*predictedNumbers, error) {
 	all, err := predictStretched(ctx, e, targets, set, asksFor(factor, rates), p)
 	if err != nil {

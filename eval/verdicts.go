@@ -14,7 +14,7 @@ const (
 	partFile            // rows of a file to predict
 )
 
-// verdicts are what was learnt says of rows. A field is nil where nothing was learnt for it.
+// verdicts are what a decision says of rows. A field is nil where nothing was learnt for it.
 type verdicts struct {
 	probs     []float64 // classes: tempered probabilities [n, classes]; the ensemble's without a temperature
 	wrong     []float64 // probability that the answer is wrong
@@ -83,8 +83,8 @@ func (l *Learnt) rule(numbers bool) (*decide.Rule, error) {
 	return decide.NewRule(a.By, float64(l.Abstain.Threshold), l.Abstain.Kept, l.Abstain.Examples), nil
 }
 
-// classes says what was learnt of rows of a part, from its row first on, that an ensemble of so many members predicts. The prediction has its Tops
-// if there is a classifier.
+// classes applies the decision to rows of a part, from its row first on, that an ensemble of so many members predicts. The prediction has its
+// Tops if there is a classifier.
 func (l *Learnt) classes(ctx context.Context, v *uq.Predictive, members, part, first int, p *pool.Pool) (out verdicts, err error) {
 	out.probs = decide.Temper(v.Probs, v.Classes, l.temper())
 	if l.Sets != nil {
@@ -121,7 +121,7 @@ func (l *Learnt) abstains(out *verdicts, rows *decide.Rows, numbers bool) error 
 	return nil
 }
 
-// numbers says what was learnt of predicted numbers, in the target's unit. rates are none, or those of the intervals: first the rate of the rule.
+// numbers applies the decision to predicted numbers, in the target's unit. The first of their rates is that of the intervals.
 func (l *Learnt) numbers(v *predictedNumbers) (out verdicts, err error) {
 	if l.Intervals != nil {
 		rule := decide.Intervals{Rate: l.by.Sets.Rate, Widen: l.Intervals.Widen}

@@ -23,7 +23,7 @@ func (m MAP) Settle(around Around, f *config.Faults) Method {
 }
 
 // Needs is the search, with any number of restarts.
-func (MAP) Needs() Needs { return Needs{Search: true, Prior: true} }
+func (MAP) Needs() Needs { return Needs{Search: true, Prior: true, Single: true} }
 
 // Sampling is nil.
 func (MAP) Sampling() *Sampling { return nil }

@@ -144,10 +144,12 @@ func TestNeeds(t *testing.T) {
 		m    Method
 		want Needs
 	}{
-		{MAP{}, Needs{Search: true, Prior: true}},
+		{MAP{}, Needs{Search: true, Prior: true, Single: true}},
 		{Ensemble{}, Needs{Search: true, Prior: true}},
 		{Dropout{}, Needs{Search: true, Prior: true, Dropout: true}},
-		{AsIs{}, Needs{Init: true, Whole: true, Partly: true}},
+		{AsIs{}, Needs{Init: true, Whole: true, Partly: true, Single: true}},
+		{SWA{}, Needs{Search: true, Prior: true, Single: true}},
+		{SWA{Averaging{Members: 3}}, Needs{Search: true, Prior: true, Restarts: 3}},
 		{SWAG{}, Needs{Search: true, Prior: true, Partly: true}},
 		{VI{}, Needs{Prior: true, Posterior: true, Partly: true}},
 		{MCMC{Chains: 5, Start: "map"}, Needs{Search: true, Restarts: 5, Prior: true, Posterior: true, Partly: true}},

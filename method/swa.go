@@ -44,7 +44,11 @@ func (m SWA) Settle(around Around, f *config.Faults) Method {
 }
 
 // Needs is a restart for each member.
-func (m SWA) Needs() Needs { return m.needs() }
+func (m SWA) Needs() Needs {
+	n := m.needs()
+	n.Single = n.Restarts == 0
+	return n
+}
 
 // Sampling is nil.
 func (SWA) Sampling() *Sampling { return nil }

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
@@ -59,7 +60,7 @@ func RuleScores(m *eval.Metrics) []struct{ Name, Value string } {
 func (v *view) decisions() section {
 	m := v.a.Metrics
 	s := section{ID: "decisions", Title: "Decisions", Text: []string{v.on()}}
-	if m.On == "test" {
+	if m.On == "test" && !finding.Has(m.Findings, finding.CalibrationSeen{}, finding.ForeignScored{}, finding.CalibrationUnknown{}) {
 		s.Text[0] += " They taught the decisions nothing."
 	}
 	if m.Abstention != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/uq"
 )
@@ -209,6 +210,11 @@ func TestDecisionsSection(t *testing.T) {
 		}
 	}
 	m := f.a.Metrics
+	m.Findings = append(m.Findings, finding.Of(finding.CalibrationSeen{Examples: 200, Tests: 200}))
+	if strings.Contains(render(t, f), "They taught the decisions nothing.") {
+		t.Error("the page denies what the run says of its calibration examples")
+	}
+	m.Findings = nil
 	var cells []string
 	for _, table := range f.view(t).ruleTables() {
 		for _, r := range table.Rows {

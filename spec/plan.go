@@ -54,7 +54,7 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 		return nil, s.Error(faults.All()...)
 	}
 	if s.Decide != nil {
-		if s.Decide.CheckWith(DecideFrom(net, set), faults.In("decide")); len(faults.All()) > 0 {
+		if s.Decide.CheckWith(DecideFrom(net, set, s.Method.Needs().Single), faults.In("decide")); len(faults.All()) > 0 {
 			return nil, s.Error(faults.All()...)
 		}
 	}
@@ -78,16 +78,24 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 	return p, err
 }
 
-// DecideFrom says what there is to learn decisions from.
-func DecideFrom(net *nn.Net, p *data.Problem) decide.Given {
+// DecideFrom says what there is to learn decisions from. single: the posterior is one network.
+func DecideFrom(net *nn.Net, p *data.Problem, single bool) decide.Given {
 	g := decide.Given{
-		Numbers: net.Likelihood().Regression(), Targets: net.Targets(), Energies: net.Classes() == net.Outputs(), Names: p.Schema.Names,
+		Numbers: net.Likelihood().Regression(), Targets: net.Targets(), Energies: net.Classes() == net.Outputs(), Single: single, Names: p.Schema.Names,
 	}
 	if p.Validate != nil {
 		g.Validate = p.Validate.Len()
 	}
 	if p.Calibrate != nil {
 		g.Calibrate = p.Calibrate.Len()
+		if !g.Numbers {
+			g.ByClass = make([]int, net.Classes())
+			for _, y := range p.Calibrate.Labels {
+				if y >= 0 && int(y) < len(g.ByClass) { // others are refused in their own words
+					g.ByClass[y]++
+				}
+			}
+		}
 	}
 	for _, group := range p.Foreign {
 		g.Foreign += group.Set.Len()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -129,12 +130,16 @@ func showLearnt(out io.Writer, run *starling.Run, by *decide.Settings, d *eval.D
 		if err != nil {
 			return err
 		}
-		text := fmt.Sprintf("by %s, threshold %s, learnt from %s", a.By, significant(rule.Threshold), numeral.Several(rule.Examples, "example"))
+		taught := "as it was given"
+		if rule.Examples > 0 {
+			taught = "learnt from " + numeral.Several(rule.Examples, "example")
+		}
+		text := fmt.Sprintf("by %s, threshold %s, %s", a.By, significant(rule.Threshold), taught)
 		if !rule.Kept {
 			text = fmt.Sprintf("every row: no threshold of %s will do", a.By)
 		} else if m.Abstention != nil {
 			text += fmt.Sprintf(": it refuses %s of the %s examples", percent(1-m.Abstention.Share), on.Part)
-			if !numbers || a.Tolerance > 0 {
+			if !math.IsNaN(float64(m.Abstention.Error)) {
 				text += fmt.Sprintf(", and %s of its answers are wrong", percent(m.Abstention.Error))
 			}
 		}

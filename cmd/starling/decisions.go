@@ -12,7 +12,7 @@ import (
 	pages "github.com/starling-smc/starling/report"
 )
 
-// What a run's decisions are worth: a temperature, sets or intervals, a rule to abstain.
+// Tables of what a run decides by: a temperature, sets or intervals, a rule to abstain.
 
 // tempered names the row of tempered scores, which stands under that of the ensemble as it is.
 func tempered(v *eval.Tempered) string {
@@ -97,7 +97,7 @@ func showSets(w io.Writer, s *eval.SetScores, n int) {
 	t.Write(w)
 }
 
-// abstentionLine says in a sentence whom the rule to abstain leaves without an answer.
+// abstentionLine says in a sentence how many rows the rule answers, and how many of these answers are wrong.
 func abstentionLine(a *eval.Assessment) string {
 	m := a.Metrics.Abstention
 	line := fmt.Sprintf("abstains %v: %s of %s are answered", a.Rule, shareOf(m.Share, m.N), numeral.Several(m.N, "example"))

@@ -64,7 +64,7 @@ func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *pr
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, found := range a.Problem.Noted {
+	for _, found := range slices.Concat(a.Problem.Noted, a.Metrics.Findings) {
 		if !slices.ContainsFunc(e.noted, found.Equal) && !slices.ContainsFunc(run.Findings, found.Equal) { // those are told with the run's
 			e.noted = append(e.noted, found)
 			line.say(found.Words())

@@ -5,7 +5,7 @@ type CalibrationUnknown struct{ Why string }
 
 func (f CalibrationUnknown) words() words {
 	return words{
-		says: say("whether calibration examples have trained, too, is not known: %s", f.Why),
+		look: note | ofDecision, says: say("whether calibration examples have trained, too, is not known: %s", f.Why),
 		cure: "put the run's data back, and calibrate again", help: helpCalibration,
 	}
 }

@@ -305,7 +305,7 @@ func (f CalibrationSeen) words() words {
 		means = append(means, "the scores of decisions on the test part are too good")
 	}
 	return words{
-		look: warning | ofData | early, says: say("of %s %s, too", numeral.Several(f.Examples, "calibration example"), numeral.List(also)),
+		look: warning | ofData | ofDecision | early, says: say("of %s %s, too", numeral.Several(f.Examples, "calibration example"), numeral.List(also)),
 		means: strings.Join(means, ", and "), cure: "calibrate with examples of no other part", help: helpCalibration,
 	}
 }
@@ -315,7 +315,7 @@ type ForeignScored struct{ Inputs int }
 
 func (f ForeignScored) words() words {
 	return words{
-		look: warning | ofData | early, says: say("%s of data.calibrate_groups %s in data.groups, too", numeral.Several(f.Inputs, "input"), plural(f.Inputs, "is", "are")),
+		look: warning | ofData | ofDecision | early, says: say("%s of data.calibrate_groups %s in data.groups, too", numeral.Several(f.Inputs, "input"), plural(f.Inputs, "is", "are")),
 		means: "the scores of decisions that are learnt from them are too good", cure: "calibrate with other foreign inputs", help: helpCalibration,
 	}
 }

@@ -5,8 +5,18 @@ type NotDecided struct{ Why string }
 
 func (f NotDecided) words() words {
 	return words{
-		look: warning, says: "not all of decide was learnt: " + f.Why,
-		cure: "give other calibration examples, or leave this out of decide; starling calibrate learns it without a new fit", help: helpCalibration,
+		look: warning | ofDecision, says: "not all of decide was learnt: " + f.Why,
+		cure: "give other calibration examples, or change this piece of decide; starling calibrate learns it without a new fit", help: helpCalibration,
+	}
+}
+
+// CalibrationScored says that data which taught a run to decide are evaluated on.
+type CalibrationScored struct{ Data string }
+
+func (f CalibrationScored) words() words {
+	return words{
+		look: warning | ofData, says: f.Data + " taught the run's decisions", means: "the scores of its sets and of its rule to abstain are too good on it",
+		cure: "evaluate on other data", help: helpCalibration,
 	}
 }
 
@@ -18,7 +28,7 @@ type RiskNotKept struct {
 
 func (f RiskNotKept) words() words {
 	return words{
-		look: warning, says: say("every row abstains: no threshold keeps the error rate below %s", percent(f.Risk, 1)),
+		look: warning | ofDecision, says: say("every row abstains: no threshold keeps the error rate below %s", percent(f.Risk, 1)),
 		means: say("the bound of 95 %% from %v calibration examples is above it even for the surest answers", f.Examples),
 		cure:  "take a larger risk, more calibration examples, or another score to abstain by", help: helpCalibration,
 	}

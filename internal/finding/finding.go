@@ -124,5 +124,8 @@ func (f Finding) Early() bool { return f.say().look&early != 0 }
 // OfPredictions reports whether a finding is about what the ensemble predicts for the examples evaluated on.
 func (f Finding) OfPredictions() bool { return f.say().look&ofPredictions != 0 }
 
+// OfDecision reports whether a finding is about how a run learnt to decide: it holds until the decision is learnt anew.
+func (f Finding) OfDecision() bool { return f.say().look&ofDecision != 0 }
+
 // OfEvidence reports whether a finding says what a log evidence is an estimate of, or that there is no estimate.
 func (f Finding) OfEvidence() bool { return f.say().look&ofEvidence != 0 }

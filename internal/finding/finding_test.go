@@ -43,6 +43,8 @@ func all() (fs []Finding) {
 	confidence := Confidence{Examples: 7000, Mean: 0.893, Accuracy: 0.9491, Once: 1000}
 	helped, tempered := confidence, confidence
 	helped.Helps, tempered.Tempered = Known(.672), Known(.672)
+	remains := tempered
+	remains.Remains = true
 	helpedLearned := helped
 	helpedLearned.Learned = true
 	sure, learned := confidence, confidence
@@ -103,12 +105,12 @@ func all() (fs []Finding) {
 		FewAncestors{2, 60, 2, "30", 20}, LostTarget{"1", 10, 10, "1", 0}, IdleScans{9, 20, "3"}, NearlyNormal{20, 0.9931, "laplace", false}, NearlyNormal{1, 0.9931, "kalman", true}, SurprisingScans{1, 60, "30", 0.0001}, SparseTargets{3, 0.9, false}, SparseTargets{3, 0.9, true},
 		FiltersApart{3, 20, 5.24, 3, bare}, FiltersApart{1, 20, inf, 3, chains}, FiltersApart{2, 20, 4.5, 3, nodes}, StillCoordinates{list("x2"), 20, 20}, StillCoordinates{list("x of target 1", "vx of target 1"), 3, 20}, OneBatch{500}, PriorOfDecay{48000, "0.01", "0.002083"}, SmallFilters{50, 20, 200}, OneNode{}, OnePass{4}, MoreNodesThanMeasurements{3, 20, 4}, EmptySites{9, 80}, RepairedSites{60, 20}, IdleSubsampling{0.987}, ErrorsUnknown{3, 20}, ScansLeftOut{1}, ScansLeftOut{2},
 		PartialMeasurements{1, true}, PartialMeasurements{3, false}, MostScansLeftOut{7, 9}, WrongUnit{1000, 1, "ms", "milliseconds"}, WiderThanRegion{9, 20, "2", "1.5"}, TruthElsewhere{"1.5", "12"}, TruthElsewhere{"", "12"},
-		CalibrationUnknown{"trees.csv: no such file or directory"},
+		CalibrationUnknown{"trees.csv: no such file or directory"}, CalibrationScored{"fresh.csv"},
 		OptimisedRuns{list("linear")}, OptimisedRuns{list("linear", "ctr")}, MergedRuns{list("linear", "ctr")}, UnmovedRuns{list("linear")}, UnmovedRuns{list("linear", "ctr")}, EnsembleBetter{8, "0.25", "0.4", 0.15, 0.02, nil, 7000, 1000, false}, EnsembleBetter{1, "0.25", "0.4", 0.152, 0.0213, Known(0.0912), 50, 1000, true}, RestartsLost{1, 4}, RestartsLost{2, 4},
 		IslandsLost{"chain", Numbered([]int{2}), 4, "method.mcmc.move.sghmc.step", "", ""}, IslandsLost{"chain", Numbered([]int{0, 2}), 4, "method.mcmc.move.sghmc.step", "", "method.mcmc.learn"}, IslandsLost{"island", Numbered([]int{1}), 2, "", "method.smc.particles", ""},
 		NoSkill{Class: true}, NoSkill{}, NoSkill{true, "0.362", "0.351", Known(.0112), Known(.0213), 60, false, false, 0, 0}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, false, true, 0, 0}, NoSkill{false, "5.471", "5.482", Known(-.0112), Known(.0213), 60, true, false, 0, 0},
 		NoSkill{true, "0.362", "0.462", Known(-.1), Known(.02), 60, false, false, 0, 0}, NoSkill{false, "6", "828,854", Known(-828848), Known(1200), 60, false, true, 0, 0}, NoSkill{false, "6", "828,854", Known(-828848), Known(1200), 60, false, false, 100, 0}, NoSkill{false, "6", "16.2", Known(-10.2), Known(1.2), 60, false, false, 0, 25.4},
-		Underconfident{confidence}, Underconfident{learned}, Underconfident{helped}, Underconfident{helpedLearned}, Underconfident{tempered}, Overconfident{helped}, Overconfident{tempered}, Overconfident{sure}, Overconfident{surer}, Overconfident{single}, Miscalibrated{0.083, 0.0312, 199},
+		Underconfident{confidence}, Underconfident{learned}, Underconfident{helped}, Underconfident{helpedLearned}, Underconfident{tempered}, Underconfident{remains}, Overconfident{helped}, Overconfident{tempered}, Overconfident{sure}, Overconfident{surer}, Overconfident{single}, Miscalibrated{0.083, 0.0312, 199},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, false, "given"}}, IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "learned"}},
 		IntervalsNarrow{Coverage{0.712, 1200, 1000, true, "predicted"}},
 		IntervalsWide{Coverage{0.9815, 1200, 1000, false, "given"}}, IntervalsWide{Coverage{0.9815, 1200, 1000, false, "predicted"}},

@@ -108,11 +108,14 @@ type Confidence struct {
 
 	Helps    *numeral.Number // a temperature that would better the loss of the validation examples; nil: none would, or it is not known
 	Tempered *numeral.Number // the temperature that was learnt, with which predictions are written; nil: none was
+	Remains  bool            `kept:"?"` // tempered confidence differs from the accuracy as much, on either side
 }
 
 // cured are words for a run that has learnt a temperature, and for one that it would help.
 func (c Confidence) cured(w words) words {
 	switch {
+	case c.Tempered != nil && c.Remains:
+		w.says += say("; its temperature of %.2f is no cure", *c.Tempered)
 	case c.Tempered != nil:
 		w.look, w.cure, w.help = note|ofPredictions, "", 0
 		w.says += say(", which its temperature of %.2f corrects in what predict writes", *c.Tempered)

@@ -40,6 +40,7 @@ const (
 	ofEvidence                     // it says what a log evidence is an estimate of
 	early                          // it is told before the work begins, too
 	failure                        // the run's results are there, but the run failed
+	ofDecision                     // it is about how the run learnt to decide, and holds until that is learnt anew
 )
 
 // joined is what was found, after a colon what it means, and the cure as a sentence of its own.

@@ -66,9 +66,10 @@ func (r *Record) renewed(name string) bool {
 	return true
 }
 
-// Replace replaces a file of the run, one of those that its Kind says, or adds it. If there is an error, the run is as it was. One process at
-// a time replaces files, and none while a run is at work in the folder.
-func (r *Record) Replace(file File) (err error) {
+// Replace replaces a file of the run, one of those that its Kind says, or adds it. The manifest changes with it: say, which may be nil, changes
+// its notes and findings. If there is an error, the run is as it was. One process at a time replaces files, and none while a run is at work
+// in the folder.
+func (r *Record) Replace(file File, say func(*Manifest)) (err error) {
 	f := &Folder{Dir: r.Dir, kind: r.kind}
 	if !slices.Contains(f.kind.Replaced, file.Name) {
 		return fmt.Errorf("a run of kind %s keeps its %s", f.kind.Name, file.Name)
@@ -83,6 +84,9 @@ func (r *Record) Replace(file File) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if say != nil {
+		say(&m)
 	}
 	steps := f.replacing(&m, file)
 	last := len(steps) - 1

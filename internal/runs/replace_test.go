@@ -125,7 +125,7 @@ func TestReplaceStopped(t *testing.T) {
 						t.Errorf("stopped behind steps %d and %d, verify says: %s", n, m, said)
 					}
 				}
-				if err := reread(t, dir).Replace(textFile(rule, "last")); err != nil {
+				if err := reread(t, dir).Replace(textFile(rule, "last"), nil); err != nil {
 					t.Fatal(err)
 				}
 				if got, said := rules(t, dir); got != "last" || said != "" || string(read(t, dir, rule)) != "last" {
@@ -141,7 +141,7 @@ func TestReplaceManifest(t *testing.T) {
 	for _, old := range []string{"old", ""} {
 		r := ruled(t, old, "a <note>")
 		was := reread(t, r.Dir)
-		if err := r.Replace(textFile(rule, "new")); err != nil {
+		if err := r.Replace(textFile(rule, "new"), nil); err != nil {
 			t.Fatal(err)
 		}
 		is := reread(t, r.Dir)
@@ -235,7 +235,7 @@ func TestReplaceRefused(t *testing.T) {
 				x.before(t, r)
 			}
 			was := files(t, r.Dir)
-			err := r.Replace(x.file)
+			err := r.Replace(x.file, nil)
 			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), r.Dir, "RUN"), x.says) {
 				t.Errorf("error %v, want %s", err, x.says)
 			}
@@ -271,7 +271,7 @@ func TestReplacedWhileRead(t *testing.T) {
 	wait.Go(func() {
 		defer close(done)
 		for i := range 40 {
-			if err := r.Replace(textFile(rule, strings.Repeat(string(rune('0'+i%10)), 1000))); err != nil {
+			if err := r.Replace(textFile(rule, strings.Repeat(string(rune('0'+i%10)), 1000)), nil); err != nil {
 				t.Error(err)
 			}
 		}

@@ -19,7 +19,7 @@ func replaceForever(dir string) int {
 	for i := 0; ; i++ {
 		r, err := Read(dir, ruledKind)
 		if err == nil {
-			err = r.Replace(textFile(rule, strings.Repeat(string(rune('0'+i%10)), 10_000)))
+			err = r.Replace(textFile(rule, strings.Repeat(string(rune('0'+i%10)), 10_000)), nil)
 		}
 		if err != nil {
 			fmt.Fprint(os.Stderr, err)
@@ -57,7 +57,7 @@ func TestReplaceKilled(t *testing.T) {
 	if within == 0 {
 		t.Error("no process was killed within a replacement: the test says nothing")
 	}
-	if err := reread(t, dir).Replace(textFile(rule, "last")); err != nil {
+	if err := reread(t, dir).Replace(textFile(rule, "last"), nil); err != nil {
 		t.Error(err)
 	}
 	if got, _ := rules(t, dir); got != "last" {
