@@ -167,6 +167,15 @@ func TestPredictLearntNumbersUndefined(t *testing.T) {
 	}
 }
 
+// TestInfiniteNumbersAbstain: members that all overflow to the same infinite mean agree, and have no answer.
+func TestInfiniteNumbersAbstain(t *testing.T) {
+	v := &bnn.Regression{Mean: []float64{math.Inf(-1), 3}, Aleatoric: []float64{1, 1}, Epistemic: []float64{0, 0}}
+	r := numberRows(v, 2)
+	if !math.IsNaN(r.SD[0]) || !math.IsNaN(r.Epistemic[0]) || r.SD[1] != 1 || r.Epistemic[1] != 0 || v.Epistemic[0] != 0 {
+		t.Errorf("%+v of %+v", r, v)
+	}
+}
+
 // TestPredictStretched: at each width the prediction is that of the stretched ensemble, to the last bit.
 func TestPredictStretched(t *testing.T) {
 	run := twoNormals(t, 2)

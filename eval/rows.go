@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
@@ -81,14 +82,18 @@ func levelsOf(rates []float64) (levels []float64) {
 	return levels
 }
 
-// numberRows are the scores to abstain by of a prediction of numbers.
+// numberRows are the scores to abstain by of a prediction of numbers: NaN where the network overflows, so that the mean is infinite.
 func numberRows(v *bnn.Regression, members int) *decide.Rows {
 	r := &decide.Rows{SD: make([]float64, len(v.Mean))}
+	spread := slices.Clone(v.Epistemic)
 	for i, a := range v.Aleatoric {
-		r.SD[i] = math.Sqrt(float64(a*a) + float64(v.Epistemic[i]*v.Epistemic[i]))
+		if !finite(v.Mean[i]) {
+			spread[i] = math.NaN()
+		}
+		r.SD[i] = math.Sqrt(float64(a*a) + float64(spread[i]*spread[i]))
 	}
 	if members > 1 {
-		r.Epistemic = v.Epistemic
+		r.Epistemic = spread
 	}
 	return r
 }
