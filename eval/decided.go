@@ -22,6 +22,27 @@ type SetScores struct {
 	Promise
 	Examples int       `json:"examples"`         // that the rule was learnt from
 	Others   []Promise `json:"others,omitempty"` // other rates
+
+	// ByClass are those of the examples of each class alone, which the promise is not about unless sets are learnt by class; nil for numbers.
+	ByClass []ClassPromise `json:"by_class,omitempty"`
+}
+
+// ClassPromise is the coverage of the sets of the examples of a class.
+type ClassPromise struct {
+	Class    string    `json:"class"` // its name, or its number if classes have none
+	N        int       `json:"n"`
+	Coverage uq.Number `json:"coverage"` // NaN without examples, and so is Size
+	Size     uq.Number `json:"size"`
+}
+
+// Least is the class of the lowest coverage, the first of equals; nil if no class has examples.
+func (s *SetScores) Least() (least *ClassPromise) {
+	for i, c := range s.ByClass {
+		if c.N > 0 && (least == nil || c.Coverage < least.Coverage) {
+			least = &s.ByClass[i]
+		}
+	}
+	return least
 }
 
 // Promise compares the coverage of a rate with the rate.

@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
@@ -88,6 +89,7 @@ func (a *Assessment) judgeClasses(ctx context.Context, l *Learnt, e *bnn.Ensembl
 		for _, o := range l.Sets.Others {
 			a.Metrics.Sets.Others = append(a.Metrics.Sets.Others, promise(o.Rate, o.Thresholds))
 		}
+		a.Metrics.Sets.ByClass = setsByClass(a.Set(), a.Test.Classes, v.sets)
 	}
 	if l.Abstain == nil {
 		return nil
@@ -104,6 +106,25 @@ func (a *Assessment) judgeClasses(ctx context.Context, l *Learnt, e *bnn.Ensembl
 		x.Foreign = append(x.Foreign, v.doubts...)
 	}
 	return nil
+}
+
+// setsByClass are the coverage and the mean size of the sets of the examples of each class.
+func setsByClass(set *data.Set, classes int, sets [][]int) []ClassPromise {
+	all := make([]ClassPromise, classes)
+	for i, y := range set.Labels {
+		c := &all[y]
+		c.N++
+		c.Size += uq.Number(len(sets[i]))
+		if slices.Contains(sets[i], int(y)) {
+			c.Coverage++
+		}
+	}
+	for y := range all {
+		c := &all[y]
+		n := uq.Number(c.N)
+		c.Class, c.Coverage, c.Size = set.Class(int32(y)), c.Coverage/n, c.Size/n
+	}
+	return all
 }
 
 func (a *Assessment) judgeNumbers(ctx context.Context, l *Learnt, e *bnn.Ensemble, x *decide.Examples, p *pool.Pool) error {

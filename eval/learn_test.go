@@ -218,6 +218,16 @@ func TestJudgeClasses(t *testing.T) {
 	if s := m.Sets; float64(s.Coverage) != float64(covered)/n || float64(*s.Size) != float64(size)/n || s.Rate != 0.9 || len(s.Others) == 0 {
 		t.Errorf("sets %+v: %d of %v covered, %d classes", s, covered, n, size)
 	}
+	byClass, n0 := 0.0, 0
+	for _, c := range m.Sets.ByClass {
+		byClass, n0 = byClass+float64(c.Coverage)*float64(c.N), n0+c.N
+		if c.Coverage < m.Sets.Least().Coverage {
+			t.Errorf("class %s is covered less than the least of all", c.Class)
+		}
+	}
+	if m.Sets.ByClass[2].Class != "yes" || n0 != p.Test.Len() || math.Round(byClass) != float64(covered) {
+		t.Errorf("by class %+v: %v of %d are covered, want %d", m.Sets.ByClass, byClass, n0, covered)
+	}
 	wrong := func(set *data.Set) []float64 {
 		v, err := e.Posterior.PredictUnder(t.Context(), set, [][]float64{e.Posterior.LogWeights}, true, nil)
 		if err != nil {

@@ -95,6 +95,9 @@ func showSets(w io.Writer, s *eval.SetScores, n int) {
 	}
 	wrap(w, fmt.Sprintf("%s, learnt from %s", what, numeral.Several(s.Examples, "example")))
 	t.Write(w)
+	if least := s.Least(); least != nil {
+		wrap(w, fmt.Sprintf("least of a class: %s of %s of class %s", shareOf(least.Coverage, least.N), numeral.Several(least.N, "example"), least.Class))
+	}
 }
 
 // abstentionLine says in a sentence how many rows the rule answers, and how many of these answers are wrong.

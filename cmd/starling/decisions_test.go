@@ -131,6 +131,7 @@ func TestShowDecisions(t *testing.T) {
 	scale(&many.Metrics.Abstention.Answered)
 	scale(&many.Metrics.Abstention.Refused)
 	many.Metrics.Abstention.Foreign = 400
+	many.Metrics.Sets.ByClass = []eval.ClassPromise{{Class: "none", Coverage: uq.Number(math.NaN())}, {Class: "oak", N: 700, Coverage: 0.93}, {Class: "ash", N: 500, Coverage: 0.9}}
 	alone := decidedBy()
 	alone.Metrics.Sets, alone.Metrics.Abstention.Foreign = nil, 0
 	alone.Metrics.Abstention.Verdict = decide.Judge(decide.Examples{Doubts: []float64{1, 2}, Wrong: []bool{false, false}}, 0.85)
@@ -163,6 +164,7 @@ promised  hold the truth  classes, mean
 95 %              91.7 %           1.25
 at other rates
 80 %              75.0 %           1.00
+least of a class: 90.0 % of 500 examples of class ash
 abstains where the total entropy is above 0.8500
           right  wrong  foreign
 answered    700    100      100
