@@ -28,7 +28,25 @@ func (a Abstain) must(t *testing.T, x Examples) *Rule {
 	return r
 }
 
-// Bounds of the beta distribution, from sums of 60 digits.
+// upper is the upper 95 % bound of an error rate after so many errors among n answers (Clopper and Pearson 1934): the rate at which no
+// more errors have a chance of 5 %. It is 1 if all are errors, or n is 0.
+func upper(errors, n int) float64 {
+	if errors >= n {
+		return 1
+	}
+	low, high := float64(errors)/float64(n), 1.0
+	for range 60 {
+		p := float64((low + high) / 2)
+		if p > 0 && p < 1 && atMost(errors, n, p) <= 1-Sure {
+			high = p
+		} else {
+			low = p
+		}
+	}
+	return high
+}
+
+// TestUpper: bounds of the beta distribution, from sums of 60 digits.
 func TestUpper(t *testing.T) {
 	for _, c := range []struct {
 		k, n int
@@ -38,13 +56,13 @@ func TestUpper(t *testing.T) {
 		{0, 1, 0.95}, {13, 2000, 0.01031446812159672}, {50, 100, 0.5863782853690882}, {99, 100, 0.9994871985837377},
 		{7, 7, 1}, {0, 0, 1},
 	} {
-		within(t, "upper bound", Upper(c.k, c.n), c.want, 1e-12)
+		within(t, "upper bound", upper(c.k, c.n), c.want, 1e-12)
 	}
 	within(t, "P(X ≤ 13)", atMost(13, 2000, 0.01), 0.06517772366866291, 1e-12)
 	within(t, "P(X ≤ 60)", atMost(60, 100, 0.5), 0.9823998998911476, 1e-12)
 	within(t, "P(X ≤ 30)", atMost(30, 100, 0.5), 3.925069822796835e-05, 1e-16)
 	for r, n := range map[float64]int{0.01: 299, 0.02: 149, 0.05: 59, 0.5: 5, 0.005: 598} {
-		if got := faultless(r); got != n || !(Upper(0, n) <= r) || Upper(0, n-1) <= r {
+		if got := faultless(r); got != n || !(upper(0, n) <= r) || upper(0, n-1) <= r {
 			t.Errorf("a risk of %v needs %d answers without error, want %d", r, got, n)
 		}
 	}
@@ -78,7 +96,7 @@ func TestRiskGoesFromTheStrictest(t *testing.T) {
 	for i := range 1000 {
 		x.Doubts, x.Wrong = append(x.Doubts, float64(i)), append(x.Wrong, i >= 150 && i < 162)
 	}
-	if !(Upper(12, 1000) <= 0.02) || Upper(12, 170) <= 0.02 {
+	if !(upper(12, 1000) <= 0.02) || upper(12, 170) <= 0.02 {
 		t.Fatal("the example shows nothing")
 	}
 	rule := Abstain{By: Entropy{}, At: Risk(0.02)}.must(t, x)

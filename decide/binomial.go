@@ -22,28 +22,10 @@ func atMost(k, n int, p float64) float64 {
 	return rng.Exp(log) * sum
 }
 
-// Sure is the confidence of the upper bound of an error rate.
+// Sure is the confidence with which an error rate stays below a risk.
 const Sure = 0.95
 
-// Upper is the upper 95 % bound of an error rate after so many errors among n answers (Clopper and Pearson 1934): the rate at which no
-// more errors have a chance of 5 %. It is 1 if all are errors, or n is 0.
-func Upper(errors, n int) float64 {
-	if errors >= n {
-		return 1
-	}
-	low, high := float64(errors)/float64(n), 1.0
-	for range 60 {
-		p := float64((low + high) / 2)
-		if p > 0 && p < 1 && atMost(errors, n, p) <= 1-Sure {
-			high = p
-		} else {
-			low = p
-		}
-	}
-	return high
-}
-
-// faultless is the least number of answers without any error of which Upper is at most r: ⌈ln .05 / ln(1 − r)⌉. It is at most 2⁵³, which is more than
+// faultless is the least number of answers without any error whose upper 95 % bound is at most r (Clopper and Pearson 1934): ⌈ln .05 / ln(1 − r)⌉. It is at most 2⁵³, which is more than
 // anyone has.
 func faultless(r float64) int {
 	const most = 1 << 53
