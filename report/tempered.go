@@ -11,7 +11,7 @@ import (
 // withTempered puts the scores of the ensembles that have a temperature, or a factor, after the first table, which has those of the
 // ensembles as they are.
 func withTempered(tables []table, all []Scored) []table {
-	t := table{Caption: "Scores at a temperature T, p ∝ p^(1/T), that examples outside training taught", Head: []string{""}}
+	t := table{Caption: "Scores at a temperature T, p ∝ p^(1/T), learnt from examples that did not train", Head: []string{""}}
 	what, first := "temperature T", func(v *eval.Tempered) *uq.Number { return v.Temperature }
 	var tempered []Scored
 	taught := row{}
@@ -22,7 +22,7 @@ func withTempered(tables []table, all []Scored) []table {
 		}
 		if v.Factor != nil {
 			what, first = "factor c", func(v *eval.Tempered) *uq.Number { return v.Factor }
-			t.Caption = "Scores of predicted laws c times as wide about their means; examples outside training taught c"
+			t.Caption = "Scores of laws c times as wide about their means, learnt from examples that did not train"
 		}
 		t.Head = append(t.Head, e.Name)
 		taught.Cells = append(taught.Cells, cell{Text: fixed(number(first(v)), 2)})
