@@ -23,7 +23,7 @@ type SetScores struct {
 	Examples int       `json:"examples"`         // that the rule was learnt from
 	Others   []Promise `json:"others,omitempty"` // other rates
 
-	// ByClass are those of the examples of each class alone, which the promise is not about unless sets are learnt by class; nil for numbers.
+	// ByClass are the same of the examples of each class alone; nil for numbers. The promise is about them only where sets were learnt by class.
 	ByClass []ClassPromise `json:"by_class,omitempty"`
 }
 

@@ -98,8 +98,12 @@ func (a *Assessment) judgeClasses(ctx context.Context, l *Learnt, e *bnn.Ensembl
 	if x.Wrong, err = decide.Wrongs(a.Test.Probs, a.Test.Classes, labels); err != nil {
 		return err
 	}
-	for _, g := range a.Groups {
-		v, err := l.classes(ctx, g, members, partTest, 0, p)
+	for _, g := range a.Groups { // which have no sets to score
+		rows, err := l.scores(ctx, g, members, p)
+		var v verdicts
+		if err == nil {
+			err = l.abstains(&v, rows, false)
+		}
 		if err != nil {
 			return err
 		}

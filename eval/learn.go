@@ -84,8 +84,8 @@ func (l *learner) learn() (*Learnt, error) {
 	return out, err
 }
 
-// divide chooses the examples that teach the temperature, and those that teach all else. Where there are no validation examples, a third of the calibration examples teaches the temperature, and
-// nothing else.
+// divide chooses the examples that teach the temperature, and those that teach all else. Where there are no validation examples, a third of
+// the calibration examples teaches the temperature, and nothing else.
 func (l *learner) divide(from Sums) {
 	if l.calibrate = l.Calibrate(); l.calibrate != nil {
 		from["calibrate"] = l.calibrate.Checksum()
@@ -127,22 +127,31 @@ func (l *learner) refused(err error) {
 	}
 }
 
-// perEnsemble learns a number for each ensemble, under its weighting of the particles.
-func (l *learner) perEnsemble(learn func(e *bnn.Ensemble, logWeights []float64) (float64, error)) (*PerEnsemble, error) {
-	t := new(PerEnsemble)
-	var err error
-	if t.Posterior, err = learn(l.Posterior, l.Posterior.LogWeights); err != nil || l.Restarts == nil {
-		return t, err
-	}
-	for _, of := range []struct {
+// perEnsemble learns a number for each ensemble, under its weighting of the particles. predict returns how the number is learnt from the
+// ensemble's predictions. If it cannot be learnt, that is a finding, and there are no numbers. The error is that of a prediction.
+func (l *learner) perEnsemble(predict func(e *bnn.Ensemble, logWeights []float64) (learn func() (float64, error), err error)) (*PerEnsemble, error) {
+	type one struct {
+		e          *bnn.Ensemble
 		logWeights []float64
-		into       **float64
-	}{{l.Restarts.LogWeights, &t.DeepEnsemble}, {l.chosen(), &t.MAP}} {
-		v, err := learn(l.Restarts, of.logWeights)
+	}
+	all := []one{{l.Posterior, l.Posterior.LogWeights}}
+	if l.Restarts != nil {
+		all = append(all, one{l.Restarts, l.Restarts.LogWeights}, one{l.Restarts, l.chosen()})
+	}
+	numbers := make([]float64, len(all))
+	for i, of := range all {
+		learn, err := predict(of.e, of.logWeights)
 		if err != nil {
 			return nil, err
 		}
-		*of.into = &v
+		if numbers[i], err = learn(); err != nil {
+			l.refused(fmt.Errorf("temperature: %w", err))
+			return nil, nil
+		}
+	}
+	t := &PerEnsemble{Posterior: numbers[0]}
+	if len(numbers) > 1 {
+		t.DeepEnsemble, t.MAP = &numbers[1], &numbers[2]
 	}
 	return t, nil
 }
@@ -150,30 +159,23 @@ func (l *learner) perEnsemble(learn func(e *bnn.Ensemble, logWeights []float64) 
 // classes learns a decision about classes.
 func (l *learner) classes(out *Learnt) (err error) {
 	classes := l.Posterior.Net.Classes()
-	c := &decide.Classes{Classes: classes, Temperature: 1}
 	if l.teach != nil {
-		var failed error // of a prediction; other errors refuse the temperature
-		out.Temperature, err = l.perEnsemble(func(e *bnn.Ensemble, logWeights []float64) (float64, error) {
+		out.Temperature, err = l.perEnsemble(func(e *bnn.Ensemble, logWeights []float64) (func() (float64, error), error) {
 			v := l.validated
-			if e != l.Posterior || v == nil || l.teach != l.Validate() {
-				var all []*uq.Predictive
-				if all, failed = e.PredictUnder(l.ctx, l.teach, [][]float64{logWeights}, false, l.pool); failed != nil {
-					return 0, failed
+			if e != l.Posterior || v == nil {
+				all, err := e.PredictUnder(l.ctx, l.teach, [][]float64{logWeights}, false, l.pool)
+				if err != nil {
+					return nil, err
 				}
 				v = all[0]
 			}
-			return decide.Temperature(v.Probs, classes, l.teach.Labels)
+			return func() (float64, error) { return decide.Temperature(v.Probs, classes, l.teach.Labels) }, nil
 		})
-		switch {
-		case failed != nil:
-			return failed
-		case err != nil:
-			out.Temperature = nil
-			l.refused(fmt.Errorf("temperature: %w", err))
-		default:
-			c.Temperature = out.Temperature.Posterior
+		if err != nil {
+			return err
 		}
 	}
+	c := &decide.Classes{Classes: classes, Temperature: out.temper()}
 	if l.by.Sets == nil && l.by.Abstain == nil {
 		return nil
 	}

@@ -1,38 +1,25 @@
 package eval
 
 import (
-	"fmt"
-
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/decide"
 )
 
 // numbers learns a decision about numbers.
 func (l *learner) numbers(out *Learnt) (err error) {
-	factor := 1.0
 	if l.teach != nil {
-		var failed error
-		out.Factor, err = l.perEnsemble(func(e *bnn.Ensemble, logWeights []float64) (float64, error) {
+		out.Factor, err = l.perEnsemble(func(e *bnn.Ensemble, logWeights []float64) (func() (float64, error), error) {
 			n, nll, err := e.ByWidth(l.ctx, l.teach, logWeights, l.pool)
-			if err != nil {
-				failed = err
-				return 0, err
-			}
-			return decide.Factor(n, decide.WidthSpread, nll)
+			return func() (float64, error) { return decide.Factor(n, decide.WidthSpread, nll) }, err
 		})
-		switch {
-		case failed != nil:
-			return failed
-		case err != nil:
-			out.Factor = nil
-			l.refused(fmt.Errorf("temperature: %w", err))
-		default:
-			factor = out.Factor.Posterior
+		if err != nil {
+			return err
 		}
 	}
 	if l.by.Sets == nil && l.by.Abstain == nil {
 		return nil
 	}
+	factor := out.temper()
 	var rates []float64
 	if l.by.Sets != nil {
 		rates = append([]float64{l.by.Sets.Rate}, otherRates...)

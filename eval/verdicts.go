@@ -93,14 +93,20 @@ func (l *Learnt) classes(ctx context.Context, v *uq.Predictive, members, part, f
 			out.sets = append(out.sets, c.Set(out.probs[i*v.Classes:(i+1)*v.Classes], decide.Uniform(l.Seed, part, first+i)))
 		}
 	}
-	rows := rowsOf(v, members)
-	if l.Classifier != nil {
-		if rows.Wrong, err = l.Classifier.network().Wrong(ctx, decide.FeaturesOf(v), p); err != nil {
-			return out, err
-		}
-		out.wrong = rows.Wrong
+	rows, err := l.scores(ctx, v, members, p)
+	if err != nil {
+		return out, err
 	}
+	out.wrong = rows.Wrong
 	return out, l.abstains(&out, rows, false)
+}
+
+// scores are the scores to abstain by of predicted classes, that of the classifier among them if there is one.
+func (l *Learnt) scores(ctx context.Context, v *uq.Predictive, members int, p *pool.Pool) (rows *decide.Rows, err error) {
+	if rows = rowsOf(v, members); l.Classifier != nil {
+		rows.Wrong, err = l.Classifier.network().Wrong(ctx, decide.FeaturesOf(v), p)
+	}
+	return rows, err
 }
 
 // abstains fills in which rows abstain.

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/decide"
+	"github.com/starling-smc/starling/internal/dense"
 )
 
 // rule is a logistic regression on max p̄, total and epistemic entropy, standardised.
@@ -55,12 +57,13 @@ func logistic(x []float64, z []bool) (*rule, error) {
 			g[a] -= r.weights[a]
 			h[a][a]++
 		}
-		step, err := solve(h, g)
-		if err != nil {
-			return nil, err
+		l := slices.Concat(h[0][:], h[1][:], h[2][:], h[3][:])
+		if !dense.Cholesky(l, 4) {
+			return nil, errors.New("the curvature of the logistic rule is not positive definite")
 		}
-		for a := range step {
-			r.weights[a] += step[a]
+		dense.Solve(l, g[:])
+		for a, step := range g {
+			r.weights[a] += step
 		}
 	}
 	return r, nil
@@ -86,28 +89,4 @@ func dot(a, b [4]float64) (sum float64) {
 		sum += float64(v * b[k])
 	}
 	return sum
-}
-
-// solve is Gauss's elimination.
-func solve(a [4][4]float64, b [4]float64) (x [4]float64, err error) {
-	for k := range 4 {
-		if a[k][k] == 0 {
-			return x, errors.New("a singular matrix")
-		}
-		for i := k + 1; i < 4; i++ {
-			f := a[i][k] / a[k][k]
-			for j := k; j < 4; j++ {
-				a[i][j] -= float64(f * a[k][j])
-			}
-			b[i] -= float64(f * b[k])
-		}
-	}
-	for k := 3; k >= 0; k-- {
-		x[k] = b[k]
-		for j := k + 1; j < 4; j++ {
-			x[k] -= float64(a[k][j] * x[j])
-		}
-		x[k] /= a[k][k]
-	}
-	return x, nil
 }
