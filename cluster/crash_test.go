@@ -177,16 +177,16 @@ func TestPoison(t *testing.T) {
 					bad := func(ctx context.Context, job *Job) ([]byte, error) {
 						if job.Task.Part == 1 {
 							tries++
-							return nil, errors.Join(end(l))
+							return nil, end(l)
 						}
 						return healthy.work(ctx, job)
 					}
-					var stop context.CancelFunc
 					one, stop := context.WithCancel(ctx)
 					l = &life{stop: stop}
 					go worker(mortal{t, c, l}.cluster(), fmt.Sprint(i), bad).Run(one)
-					time.Sleep(leaseTime / 30)
-					for ; tries < i && i <= 5; time.Sleep(time.Second) {
+					time.Sleep(2 * time.Second)
+					for tries < min(i, attempts) {
+						time.Sleep(time.Second)
 					}
 					stop()
 					time.Sleep(2 * leaseTime)

@@ -131,6 +131,7 @@ type life struct {
 	stop context.CancelFunc // ends the goroutines that a kill would end
 	last int                // the number of its last operation; 0: it is not killed by it
 	mute bool               // its heartbeats are lost
+	slow time.Duration      // that each operation takes
 
 	turn sync.Mutex
 	ops  []string
@@ -139,6 +140,7 @@ type life struct {
 
 // do carries out an operation, unless the process is dead.
 func (l *life) do(name string, op func() error) error {
+	time.Sleep(l.slow)
 	l.turn.Lock()
 	defer l.turn.Unlock()
 	if l.dead {
