@@ -100,6 +100,27 @@ func TestStop(t *testing.T) {
 	})
 }
 
+// TestStopIsNoAttempt: a task whose workers are asked to stop before they make a step is not given up.
+func TestStopIsNoAttempt(t *testing.T) {
+	simulate(t, func(t *testing.T, ctx context.Context) {
+		c, work := InMemory(0, 0), always(3)
+		go func() {
+			for range 2 * attempts {
+				one, stop := context.WithTimeout(ctx, time.Second)
+				worker(c, "stopped", func(ctx context.Context, job *Job) ([]byte, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}).Run(one)
+				stop()
+			}
+			worker(c, "w", work.work).Run(ctx)
+		}()
+		if err := collect(t, c, tasks(1), work); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestCancel: workers of a cancelled run stop within a heartbeat and a step. Submitted again, the run goes on from where it was.
 func TestCancel(t *testing.T) {
 	simulate(t, func(t *testing.T, ctx context.Context) {
