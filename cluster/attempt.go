@@ -20,10 +20,10 @@ type Job struct {
 	ctx     context.Context
 }
 
-// Load returns the bytes of a content that the task names, as they were saved.
+// Load returns the bytes of a content that the task names, from the space Shared.
 func (j *Job) Load(c Content) ([]byte, error) {
 	defer j.attempt.moves()
-	return Load(context.WithoutCancel(j.ctx), j.attempt.Store, c)
+	return Load(context.WithoutCancel(j.ctx), j.attempt.Blocks, Shared, c)
 }
 
 // Progress is called after each step, with the share of the work that is done: 0 to 1. It says whether the state is to be saved now.
@@ -63,7 +63,7 @@ func (a *attempt) moves() { a.moved.Store(time.Now().UnixNano()) }
 func (a *attempt) steps(ctx context.Context) error {
 	begun, keep := time.Now(), context.WithoutCancel(ctx)
 	var r runState
-	if _, err := read(keep, a.Store, runKey(a.run), &r); err != nil {
+	if _, err := read(keep, a.Values, runKey(a.run), &r); err != nil {
 		return err
 	}
 	if err := r.ended(); err != nil {
@@ -92,7 +92,11 @@ func (a *attempt) steps(ctx context.Context) error {
 	if err := a.finish(keep, result, time.Since(begun)); err != nil {
 		return err
 	}
-	return a.lease.Acknowledge(keep)
+	if err := a.lease.Acknowledge(keep); err != nil {
+		return err
+	}
+	a.drop(keep, a.state.Saved, nil)
+	return nil
 }
 
 // compute calls Work. A panic is an error like others: it counts as an attempt.
@@ -118,7 +122,7 @@ func (a *attempt) claim(ctx context.Context) error {
 	a.turn.Lock()
 	defer a.turn.Unlock()
 	var s state
-	revision, err := read(ctx, a.Store, stateKey(a.run, a.id), &s)
+	revision, err := read(ctx, a.Values, stateKey(a.run, a.id), &s)
 	if err != nil {
 		return err
 	}
@@ -136,7 +140,7 @@ func (a *attempt) claim(ctx context.Context) error {
 func (a *attempt) load(ctx context.Context) []byte {
 	a.saved = time.Now()
 	for _, c := range a.state.Saved {
-		b, err := Load(ctx, a.Store, c)
+		b, err := Load(ctx, a.Blocks, stateKey(a.run, a.id), c)
 		if err == nil {
 			return b
 		}
@@ -151,7 +155,7 @@ func (a *attempt) save(ctx context.Context, bytes []byte) error {
 	if err := over(ctx); err != nil {
 		return err
 	}
-	c, err := Save(keep, a.Store, bytes)
+	c, err := Save(keep, a.Blocks, stateKey(a.run, a.id), bytes)
 	if err != nil {
 		return err
 	}
@@ -160,7 +164,7 @@ func (a *attempt) save(ctx context.Context, bytes []byte) error {
 	if err := over(ctx); err != nil {
 		return err
 	}
-	s := a.state
+	s, before := a.state, a.state.Saved
 	if len(s.Saved) == 0 || s.Saved[0].Sum != c.Sum {
 		s.Saved = append([]Content{c}, s.Saved[:min(1, len(s.Saved))]...)
 		s.Attempts, a.before = 1, 0
@@ -171,12 +175,30 @@ func (a *attempt) save(ctx context.Context, bytes []byte) error {
 	}
 	a.moves()
 	a.saved = time.Now()
+	a.drop(keep, before, s.Saved)
 	return nil
+}
+
+// drop removes the blocks of states that are needed no more, except those that are parts of a kept state.
+func (a *attempt) drop(ctx context.Context, old, kept []Content) {
+	needed := map[Sum]bool{}
+	for _, c := range kept {
+		for _, sum := range c.Blocks {
+			needed[sum] = true
+		}
+	}
+	for _, c := range old {
+		for _, sum := range c.Blocks {
+			if !needed[sum] {
+				a.noteIf(a.task, a.Blocks.Drop(ctx, stateKey(a.run, a.id), sum))
+			}
+		}
+	}
 }
 
 // swap writes the task's state at the revision that this worker holds. Where another worker has taken the task, it is errLost.
 func (a *attempt) swap(ctx context.Context, s state, revision uint64) error {
-	next, err := swap(ctx, a.Store, stateKey(a.run, a.id), s, revision)
+	next, err := swap(ctx, a.Values, stateKey(a.run, a.id), s, revision)
 	if errors.Is(err, ErrConflict) {
 		a.stop(errLost)
 		return errLost
@@ -189,7 +211,7 @@ func (a *attempt) swap(ctx context.Context, s state, revision uint64) error {
 
 // finish writes the result, unless there is one. Two results with different bytes fail the run.
 func (a *attempt) finish(ctx context.Context, bytes []byte, took time.Duration) error {
-	c, err := Save(ctx, a.Store, bytes)
+	c, err := Save(ctx, a.Blocks, Shared, bytes)
 	if err != nil {
 		return err
 	}

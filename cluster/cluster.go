@@ -24,7 +24,7 @@ const (
 	heartbeat = leaseTime / 4
 )
 
-// Errors that implementations of [Queue], [Store] and [Results] return, wrapped or not. Any other error is for good: they repeat what
+// Errors that implementations of the interfaces return, wrapped or not. Any other error is for good: they repeat what
 // failed for a passing reason, such as a server that starts again.
 var (
 	ErrQueued   = errors.New("the task is queued already")
@@ -37,7 +37,8 @@ var (
 // Cluster is what workers and coordinators share.
 type Cluster struct {
 	Queue   Queue
-	Store   Store
+	Blocks  Blocks
+	Values  Values
 	Results Results
 }
 
@@ -64,13 +65,23 @@ type Lease interface {
 	Acknowledge(ctx context.Context) error
 }
 
-// Store holds blocks by their sums, and small values that change by compare-and-set. Its methods may be called side by side.
-type Store interface {
+// Blocks holds blocks of bytes by their sums, in spaces that know nothing of each other. Its methods may be called side by side.
+type Blocks interface {
 	// Put stores a block of at most MaxBlock bytes under its sum, over a copy that is there. It must not keep the slice. It returns ErrFull
 	// where there is no room.
-	Put(ctx context.Context, sum Sum, block []byte) error
+	Put(ctx context.Context, space string, sum Sum, block []byte) error
 	// Get returns a block as it was stored, unless it was damaged: the caller compares the sum. Missing blocks are ErrNone.
-	Get(ctx context.Context, sum Sum) ([]byte, error)
+	Get(ctx context.Context, space string, sum Sum) ([]byte, error)
+	// Drop removes a block, if it is there.
+	Drop(ctx context.Context, space string, sum Sum) error
+}
+
+// Shared is the space of inputs and results, from which no worker drops a block. The saved states of each task have a space of their own:
+// the state of one run may have the bytes of another run's result, and must not take them along.
+const Shared = "shared"
+
+// Values holds small values that change by compare-and-set. Its methods may be called side by side.
+type Values interface {
 	// Value returns a value and its revision: nil and 0, where there is none.
 	Value(ctx context.Context, key string) (value []byte, revision uint64, err error)
 	// Swap sets the value of that revision to another one, and returns its revision, which is larger. It returns ErrConflict where the
@@ -98,7 +109,7 @@ type Entry struct {
 }
 
 // Exchange takes the messages of nodes that compute one thing together to each other, such as the sites of expectation propagation. Messages
-// are not kept: a round takes less than a millisecond where the store takes several.
+// are not kept.
 //
 // An implementation must ask again for a message that does not come, since transports may lose it: each node keeps its messages of the
 // last two rounds and answers. Nodes go through the rounds in the same order, and none sends round r+1 before it has received round r.

@@ -13,15 +13,15 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("block %v of the store is damaged: its bytes have another SHA-256", e.Block)
 }
 
-// Save puts bytes into a store, in blocks. Saving the same bytes again changes nothing.
-func Save(ctx context.Context, store Store, b []byte) (Content, error) {
+// Save puts bytes into a space, in blocks. Saving the same bytes again changes nothing.
+func Save(ctx context.Context, blocks Blocks, space string, b []byte) (Content, error) {
 	c := Content{Sum: SumOf(b), Bytes: int64(len(b))}
 	for block := range slices.Chunk(b, MaxBlock) {
 		sum := c.Sum
 		if len(block) < len(b) {
 			sum = SumOf(block)
 		}
-		if err := store.Put(ctx, sum, block); err != nil {
+		if err := blocks.Put(ctx, space, sum, block); err != nil {
 			return Content{}, fmt.Errorf("storing %d bytes: %w", len(b), err)
 		}
 		c.Blocks = append(c.Blocks, sum)
@@ -29,11 +29,11 @@ func Save(ctx context.Context, store Store, b []byte) (Content, error) {
 	return c, nil
 }
 
-// Load returns the bytes that a content names. Bytes of another sum are a *DamagedError.
-func Load(ctx context.Context, store Store, c Content) ([]byte, error) {
+// Load returns the bytes that a content of a space names. Bytes of another sum are a *DamagedError.
+func Load(ctx context.Context, blocks Blocks, space string, c Content) ([]byte, error) {
 	whole := []byte{}
 	for _, sum := range c.Blocks {
-		block, err := store.Get(ctx, sum)
+		block, err := blocks.Get(ctx, space, sum)
 		if err != nil {
 			return nil, fmt.Errorf("block %v of the store: %w", sum, err)
 		}

@@ -123,7 +123,7 @@ func (p *phase) next(ctx context.Context, most time.Duration) (found bool, err e
 // deliver hands on the results that have come, up to the first that has not.
 func (p *phase) deliver(ctx context.Context, each func(int, []byte) error) error {
 	for p.delivered < len(p.tasks) && p.results[p.delivered] != nil {
-		b, err := Load(ctx, p.Store, p.results[p.delivered].Content)
+		b, err := Load(ctx, p.Blocks, Shared, p.results[p.delivered].Content)
 		if err != nil {
 			return fmt.Errorf("the result of task %d: %w", p.delivered, err)
 		}
@@ -166,7 +166,7 @@ func (p *phase) wait(ctx context.Context) error {
 	if now.Sub(p.looked) >= look {
 		p.looked = now
 		var r runState
-		if _, err := read(ctx, p.Store, runKey(p.run), &r); err != nil {
+		if _, err := read(ctx, p.Values, runKey(p.run), &r); err != nil {
 			return err
 		}
 		if err := r.ended(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,14 +23,14 @@ func TestCrashAnywhere(t *testing.T) {
 			go func() {
 				l, _ := start(t, ctx, c, "first", work.work, 12)
 				time.Sleep(2 * leaseTime)
-				if !l.dead {
+				if _, dead := l.died(); !dead {
 					t.Error("the first worker lives")
 				}
 				l, _ = start(t, ctx, c, "second", work.work, last)
 				time.Sleep(2 * leaseTime)
-				reached = l.dead
-				if reached {
-					seen[l.ops[last-1]] = true
+				var after string
+				if after, reached = l.died(); reached {
+					seen[after] = true
 				} else {
 					l.kill()
 				}
@@ -51,7 +52,7 @@ func TestCrashAnywhere(t *testing.T) {
 			break
 		}
 	}
-	for _, step := range []string{"Take", "Value", "Read", "Swap", "Get", "Put", "Write", "Acknowledge"} {
+	for _, step := range []string{"Take", "Value", "Read", "Swap", "Get", "Put", "Write", "Acknowledge", "Drop"} {
 		if !seen[step] {
 			t.Errorf("no kill after %s", step)
 		}
@@ -65,7 +66,7 @@ func TestZombie(t *testing.T) {
 		work.step = leaseTime + leaseTime/2
 		go func() {
 			zombie, _ := start(t, ctx, c, "zombie", work.work, 0)
-			zombie.mute = true
+			zombie.mute.Store(true)
 			time.Sleep(time.Second)
 			start(t, ctx, c, "heir", work.work, 0)
 			time.Sleep(8 * leaseTime)
@@ -168,7 +169,8 @@ func TestPoison(t *testing.T) {
 		"worker 5: panic: index out of":         func(*life) error { panic("index out of range") },
 	} {
 		simulate(t, func(t *testing.T, ctx context.Context) {
-			c, tries, ended := InMemory(0, 0), 0, make(chan struct{})
+			c, ended := InMemory(0, 0), make(chan struct{})
+			var tries atomic.Int64
 			healthy := always(2)
 			go func() {
 				defer close(ended)
@@ -176,7 +178,7 @@ func TestPoison(t *testing.T) {
 					var l *life
 					bad := func(ctx context.Context, job *Job) ([]byte, error) {
 						if job.Task.Part == 1 {
-							tries++
+							tries.Add(1)
 							return nil, end(l)
 						}
 						return healthy.work(ctx, job)
@@ -185,7 +187,7 @@ func TestPoison(t *testing.T) {
 					l = &life{stop: stop}
 					go worker(mortal{t, c, l}.cluster(), fmt.Sprint(i), bad).Run(one)
 					time.Sleep(2 * time.Second)
-					for tries < min(i, attempts) {
+					for tries.Load() < int64(min(i, attempts)) {
 						time.Sleep(time.Second)
 					}
 					stop()
@@ -194,8 +196,8 @@ func TestPoison(t *testing.T) {
 			}()
 			err := collect(t, c, tasks(3), healthy)
 			var failed *FailedError
-			if !errors.As(err, &failed) || tries != attempts || !strings.Contains(failed.Reason, name) || !strings.Contains(failed.Reason, "part 1") {
-				t.Errorf("%v after %d attempts, want %q", err, tries, name)
+			if !errors.As(err, &failed) || tries.Load() != attempts || !strings.Contains(failed.Reason, name) || !strings.Contains(failed.Reason, "part 1") {
+				t.Errorf("%v after %d attempts, want %q", err, tries.Load(), name)
 			}
 			<-ended
 			if err := collect(t, c, tasks(3), healthy); !errors.As(err, &failed) {
@@ -249,7 +251,7 @@ func TestDeterminismFault(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		for i, r := range failed.Differing {
-			if b, err := Load(ctx, c.Store, r.Content); err != nil || len(b) != 1 || b[0] != byte(i) || r.Worker != fmt.Sprint("worker ", i) {
+			if b, err := Load(ctx, c.Blocks, Shared, r.Content); err != nil || len(b) != 1 || b[0] != byte(i) || r.Worker != fmt.Sprint("worker ", i) {
 				t.Errorf("result %d: %v, %v", i, b, err)
 			}
 		}

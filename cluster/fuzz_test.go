@@ -24,11 +24,11 @@ func FuzzRecords(f *testing.F) {
 		}
 		new(Sum).UnmarshalText(b)
 		c := InMemory(0, 0)
-		content, err := Save(ctx, c.Store, b)
+		content, err := Save(ctx, c.Blocks, Shared, b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := Load(ctx, c.Store, content); err != nil || !bytes.Equal(back, b) {
+		if back, err := Load(ctx, c.Blocks, Shared, content); err != nil || !bytes.Equal(back, b) {
 			t.Errorf("%v, %v", back, err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,7 +133,7 @@ var errDead = errors.New("the process is dead")
 type life struct {
 	stop context.CancelFunc // ends the goroutines that a kill would end
 	last int                // the number of its last operation; 0: it is not killed by it
-	mute bool               // its heartbeats are lost
+	mute atomic.Bool        // its heartbeats are lost
 	slow time.Duration      // that each operation takes
 
 	turn sync.Mutex
@@ -168,6 +169,16 @@ func (l *life) kill() {
 	l.die()
 }
 
+// died says whether the process is dead, and after which operation.
+func (l *life) died() (after string, dead bool) {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	if l.dead && len(l.ops) > 0 {
+		after = l.ops[len(l.ops)-1]
+	}
+	return after, l.dead
+}
+
 // mortal is a cluster as one process sees it. It checks what must hold at each operation of every worker.
 type mortal struct {
 	t *testing.T
@@ -175,7 +186,9 @@ type mortal struct {
 	*life
 }
 
-func (m mortal) cluster() Cluster { return Cluster{mortalQueue{m}, mortalStore{m}, mortalResults{m}} }
+func (m mortal) cluster() Cluster {
+	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}}
+}
 
 type mortalQueue struct{ mortal }
 
@@ -205,7 +218,7 @@ type mortalLease struct {
 func (l mortalLease) Task() Task { return l.lease.Task() }
 
 func (l mortalLease) Extend(ctx context.Context) error {
-	if l.mute {
+	if l.mute.Load() {
 		return nil
 	}
 	return l.do("Extend", func() error { return l.lease.Extend(ctx) })
@@ -218,7 +231,7 @@ func (l mortalLease) GiveBack(ctx context.Context) error {
 func (l mortalLease) Acknowledge(ctx context.Context) error {
 	return l.do("Acknowledge", func() error {
 		var r runState
-		if _, err := read(ctx, l.Cluster.Store, runKey(l.Task().Run()), &r); err != nil || r.ended() == nil {
+		if _, err := read(ctx, l.Cluster.Values, runKey(l.Task().Run()), &r); err != nil || r.ended() == nil {
 			if _, err := l.Cluster.Results.Read(ctx, l.Task().Run(), l.Task().Digest()); err != nil {
 				l.t.Errorf("part %d is acknowledged before its result: %v", l.Task().Part, err)
 			}
@@ -227,26 +240,32 @@ func (l mortalLease) Acknowledge(ctx context.Context) error {
 	})
 }
 
-type mortalStore struct{ mortal }
+type mortalBlocks struct{ mortal }
 
-func (s mortalStore) Put(ctx context.Context, sum Sum, block []byte) error {
-	return s.do("Put", func() error { return s.Cluster.Store.Put(ctx, sum, block) })
+func (s mortalBlocks) Put(ctx context.Context, space string, sum Sum, block []byte) error {
+	return s.do("Put", func() error { return s.Cluster.Blocks.Put(ctx, space, sum, block) })
 }
 
-func (s mortalStore) Get(ctx context.Context, sum Sum) (b []byte, err error) {
-	err = s.do("Get", func() error { b, err = s.Cluster.Store.Get(ctx, sum); return err })
+func (s mortalBlocks) Get(ctx context.Context, space string, sum Sum) (b []byte, err error) {
+	err = s.do("Get", func() error { b, err = s.Cluster.Blocks.Get(ctx, space, sum); return err })
 	return b, err
 }
 
-func (s mortalStore) Value(ctx context.Context, key string) (b []byte, revision uint64, err error) {
-	err = s.do("Value", func() error { b, revision, err = s.Cluster.Store.Value(ctx, key); return err })
+func (s mortalBlocks) Drop(ctx context.Context, space string, sum Sum) error {
+	return s.do("Drop", func() error { return s.Cluster.Blocks.Drop(ctx, space, sum) })
+}
+
+type mortalValues struct{ mortal }
+
+func (s mortalValues) Value(ctx context.Context, key string) (b []byte, revision uint64, err error) {
+	err = s.do("Value", func() error { b, revision, err = s.Cluster.Values.Value(ctx, key); return err })
 	return b, revision, err
 }
 
-func (s mortalStore) Swap(ctx context.Context, key string, value []byte, revision uint64) (next uint64, err error) {
+func (s mortalValues) Swap(ctx context.Context, key string, value []byte, revision uint64) (next uint64, err error) {
 	err = s.do("Swap", func() error {
-		old, _, _ := s.Cluster.Store.Value(ctx, key)
-		if next, err = s.Cluster.Store.Swap(ctx, key, value, revision); err == nil && strings.HasPrefix(key, "state.") {
+		old, _, _ := s.Cluster.Values.Value(ctx, key)
+		if next, err = s.Cluster.Values.Swap(ctx, key, value, revision); err == nil && strings.HasPrefix(key, "state.") {
 			var before, now state
 			if old != nil && decode(old, &before) != nil || decode(value, &now) != nil || now.Epoch < before.Epoch || now.Epoch == before.Epoch && now.Worker != before.Worker {
 				s.t.Errorf("the state goes from epoch %d of %s to epoch %d of %s", before.Epoch, before.Worker, now.Epoch, now.Worker)

@@ -13,7 +13,8 @@ import (
 func InMemory(tasks int, blockBytes int64) Cluster {
 	return Cluster{
 		Queue:   &memoryQueue{most: tasks, held: map[Sum]*held{}},
-		Store:   &memoryStore{most: blockBytes, blocks: map[Sum][]byte{}, values: map[string]memoryValue{}},
+		Blocks:  &memoryBlocks{most: blockBytes, blocks: map[memoryName][]byte{}},
+		Values:  &memoryValues{values: map[string]memoryValue{}},
 		Results: &memoryResults{runs: map[Sum]*memoryRun{}},
 	}
 }
@@ -158,12 +159,52 @@ func (l *memoryLease) Acknowledge(context.Context) error {
 	return nil
 }
 
-type memoryStore struct {
+type memoryBlocks struct {
 	turn       sync.Mutex
 	most, size int64
-	blocks     map[Sum][]byte
-	values     map[string]memoryValue
-	revisions  uint64
+	blocks     map[memoryName][]byte
+}
+
+type memoryName struct {
+	space string
+	sum   Sum
+}
+
+func (s *memoryBlocks) Put(_ context.Context, space string, sum Sum, block []byte) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	name := memoryName{space, sum}
+	grows := int64(len(block) - len(s.blocks[name]))
+	if len(block) > MaxBlock || s.most > 0 && s.size+grows > s.most {
+		return ErrFull
+	}
+	s.size += grows
+	s.blocks[name] = bytes.Clone(block)
+	return nil
+}
+
+func (s *memoryBlocks) Get(_ context.Context, space string, sum Sum) ([]byte, error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	block, ok := s.blocks[memoryName{space, sum}]
+	if !ok {
+		return nil, ErrNone
+	}
+	return bytes.Clone(block), nil
+}
+
+func (s *memoryBlocks) Drop(_ context.Context, space string, sum Sum) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.size -= int64(len(s.blocks[memoryName{space, sum}]))
+	delete(s.blocks, memoryName{space, sum})
+	return nil
+}
+
+type memoryValues struct {
+	turn      sync.Mutex
+	values    map[string]memoryValue
+	revisions uint64
 }
 
 type memoryValue struct {
@@ -171,36 +212,14 @@ type memoryValue struct {
 	revision uint64
 }
 
-func (s *memoryStore) Put(_ context.Context, sum Sum, block []byte) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	grows := int64(len(block) - len(s.blocks[sum]))
-	if len(block) > MaxBlock || s.most > 0 && s.size+grows > s.most {
-		return ErrFull
-	}
-	s.size += grows
-	s.blocks[sum] = bytes.Clone(block)
-	return nil
-}
-
-func (s *memoryStore) Get(_ context.Context, sum Sum) ([]byte, error) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	block, ok := s.blocks[sum]
-	if !ok {
-		return nil, ErrNone
-	}
-	return bytes.Clone(block), nil
-}
-
-func (s *memoryStore) Value(_ context.Context, key string) ([]byte, uint64, error) {
+func (s *memoryValues) Value(_ context.Context, key string) ([]byte, uint64, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	v := s.values[key]
 	return v.bytes, v.revision, nil
 }
 
-func (s *memoryStore) Swap(_ context.Context, key string, value []byte, revision uint64) (uint64, error) {
+func (s *memoryValues) Swap(_ context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	if s.values[key].revision != revision {

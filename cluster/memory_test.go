@@ -63,27 +63,33 @@ func TestContracts(t *testing.T) {
 		take(0)
 
 		sum := SumOf([]byte("block"))
-		_, err := c.Store.Get(ctx, sum)
+		_, err := c.Blocks.Get(ctx, Shared, sum)
 		is("no block", err, ErrNone)
-		is("a block", errors.Join(c.Store.Put(ctx, sum, []byte("block")), c.Store.Put(ctx, sum, []byte("block"))), nil)
-		is("a full store", c.Store.Put(ctx, SumOf([]byte("others")), []byte("others")), ErrFull)
-		block, err := c.Store.Get(ctx, sum)
+		is("a block", errors.Join(c.Blocks.Put(ctx, Shared, sum, []byte("block")), c.Blocks.Put(ctx, Shared, sum, []byte("block"))), nil)
+		is("a full store", c.Blocks.Put(ctx, Shared, SumOf([]byte("others")), []byte("others")), ErrFull)
+		block, err := c.Blocks.Get(ctx, Shared, sum)
 		if err != nil || string(block) != "block" {
 			t.Errorf("%q, %v", block, err)
 		}
-		value, revision, err := c.Store.Value(ctx, "key")
+		_, err = c.Blocks.Get(ctx, "other", sum)
+		is("a block of another space", err, ErrNone)
+		is("drop", errors.Join(c.Blocks.Drop(ctx, Shared, sum), c.Blocks.Drop(ctx, Shared, sum)), nil)
+		_, err = c.Blocks.Get(ctx, Shared, sum)
+		is("a block that was dropped", err, ErrNone)
+		is("room again", c.Blocks.Put(ctx, Shared, SumOf([]byte("0123456789")), []byte("0123456789")), nil)
+		value, revision, err := c.Values.Value(ctx, "key")
 		if value != nil || revision != 0 || err != nil {
 			t.Errorf("no value: %q, %d, %v", value, revision, err)
 		}
-		one, err := c.Store.Swap(ctx, "key", []byte("one"), 0)
+		one, err := c.Values.Swap(ctx, "key", []byte("one"), 0)
 		is("make a value", err, nil)
-		_, err = c.Store.Swap(ctx, "key", []byte("one"), 0)
+		_, err = c.Values.Swap(ctx, "key", []byte("one"), 0)
 		is("make it again", err, ErrConflict)
-		two, err := c.Store.Swap(ctx, "key", []byte("two"), one)
+		two, err := c.Values.Swap(ctx, "key", []byte("two"), one)
 		is("swap", err, nil)
-		_, err = c.Store.Swap(ctx, "key", []byte("three"), one)
+		_, err = c.Values.Swap(ctx, "key", []byte("three"), one)
 		is("swap an old revision", err, ErrConflict)
-		if value, revision, err = c.Store.Value(ctx, "key"); string(value) != "two" || revision != two || two <= one || err != nil {
+		if value, revision, err = c.Values.Value(ctx, "key"); string(value) != "two" || revision != two || two <= one || err != nil {
 			t.Errorf("value: %q, %d, %v", value, revision, err)
 		}
 

@@ -47,7 +47,7 @@ var ErrCancelled = errors.New("the run was cancelled")
 // FailedError is the end of a run that cannot go on.
 type FailedError struct {
 	Reason    string
-	Differing []Result // two different results of one task, both in the store: determinism is broken. Otherwise none
+	Differing []Result // two different results of one task, both in the space Shared: determinism is broken. Otherwise none
 }
 
 func (e *FailedError) Error() string { return e.Reason }
@@ -88,24 +88,24 @@ func encode(v any) []byte {
 	return b
 }
 
-// read reads the record under a key of the store, if there is one.
-func read(ctx context.Context, store Store, key string, into any) (revision uint64, err error) {
-	value, revision, err := store.Value(ctx, key)
+// read reads the record under a key, if there is one.
+func read(ctx context.Context, values Values, key string, into any) (revision uint64, err error) {
+	value, revision, err := values.Value(ctx, key)
 	if err != nil || revision == 0 {
 		return 0, err
 	}
 	return revision, decode(value, into)
 }
 
-// swap replaces the record of that revision. A conflict is none where the store holds these very bytes: then the reply to a first try was
+// swap replaces the record of that revision. A conflict is none where the value has these very bytes: then the reply to a first try was
 // lost, since no two writers write the same.
-func swap(ctx context.Context, store Store, key string, record any, revision uint64) (uint64, error) {
+func swap(ctx context.Context, values Values, key string, record any, revision uint64) (uint64, error) {
 	value := encode(record)
-	next, err := store.Swap(ctx, key, value, revision)
+	next, err := values.Swap(ctx, key, value, revision)
 	if !errors.Is(err, ErrConflict) {
 		return next, err
 	}
-	there, now, errRead := store.Value(ctx, key)
+	there, now, errRead := values.Value(ctx, key)
 	if errRead == nil && now > revision && bytes.Equal(there, value) {
 		return now, nil
 	}
@@ -116,11 +116,11 @@ func swap(ctx context.Context, store Store, key string, record any, revision uin
 func (c Cluster) changeRun(ctx context.Context, id Sum, change func(*runState) bool) (runState, error) {
 	for {
 		var r runState
-		revision, err := read(ctx, c.Store, runKey(id), &r)
+		revision, err := read(ctx, c.Values, runKey(id), &r)
 		if err != nil || !change(&r) {
 			return r, err
 		}
-		if _, err = c.Store.Swap(ctx, runKey(id), encode(r), revision); !errors.Is(err, ErrConflict) {
+		if _, err = c.Values.Swap(ctx, runKey(id), encode(r), revision); !errors.Is(err, ErrConflict) {
 			return r, err
 		}
 	}

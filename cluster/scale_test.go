@@ -46,7 +46,7 @@ func TestIslandsOnAThousand(t *testing.T) {
 				span := time.Duration(work.length(part)-10) * work.step
 				time.AfterFunc(time.Duration(random.Int64N(int64(span))), func() {
 					var s state
-					if _, err := read(ctx, c.Store, stateKey(all[part].Run(), all[part].Digest()), &s); err != nil {
+					if _, err := read(ctx, c.Values, stateKey(all[part].Run(), all[part].Digest()), &s); err != nil {
 						t.Error(err)
 					}
 					lives[s.Worker].kill()

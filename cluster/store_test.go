@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// damaging is a store that a test damages.
+// damaging are blocks that a test damages.
 type damaging struct {
-	Store
+	Blocks
 	turn sync.Mutex
 	puts []Sum
 	bad  map[Sum]bool
 }
 
-func (s *damaging) Put(ctx context.Context, sum Sum, block []byte) error {
+func (s *damaging) Put(ctx context.Context, space string, sum Sum, block []byte) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.puts = append(s.puts, sum)
 	delete(s.bad, sum)
-	return s.Store.Put(ctx, sum, block)
+	return s.Blocks.Put(ctx, space, sum, block)
 }
 
-func (s *damaging) Get(ctx context.Context, sum Sum) ([]byte, error) {
+func (s *damaging) Get(ctx context.Context, space string, sum Sum) ([]byte, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	b, err := s.Store.Get(ctx, sum)
+	b, err := s.Blocks.Get(ctx, space, sum)
 	if s.bad[sum] && len(b) > 0 {
 		b[len(b)-1] ^= 1
 	}
@@ -50,8 +50,8 @@ func TestDamagedState(t *testing.T) {
 	for n, from := range []int{4, 3, 0} { // n newest states are damaged: the first step that is made then
 		simulate(t, func(t *testing.T, ctx context.Context) {
 			c, work := InMemory(0, 0), always(8)
-			store := &damaging{Store: c.Store, bad: map[Sum]bool{}}
-			c.Store = store
+			store := &damaging{Blocks: c.Blocks, bad: map[Sum]bool{}}
+			c.Blocks = store
 			noted := 0
 			go func() {
 				first, _ := start(t, ctx, c, "first", work.work, 0)
@@ -81,9 +81,9 @@ func TestDamagedState(t *testing.T) {
 func TestDamagedInput(t *testing.T) {
 	simulate(t, func(t *testing.T, ctx context.Context) {
 		c := InMemory(0, 0)
-		store := &damaging{Store: c.Store, bad: map[Sum]bool{}}
-		c.Store = store
-		data, err := Save(ctx, store, []byte("0,1,2"))
+		store := &damaging{Blocks: c.Blocks, bad: map[Sum]bool{}}
+		c.Blocks = store
+		data, err := Save(ctx, store, Shared, []byte("0,1,2"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,8 +108,8 @@ func TestDamagedInput(t *testing.T) {
 func TestDamagedResult(t *testing.T) {
 	simulate(t, func(t *testing.T, ctx context.Context) {
 		c, work := InMemory(0, 0), always(1)
-		store := &damaging{Store: c.Store, bad: map[Sum]bool{}}
-		c.Store = store
+		store := &damaging{Blocks: c.Blocks, bad: map[Sum]bool{}}
+		c.Blocks = store
 		go worker(c, "w", work.work).Run(ctx)
 		if err := collect(t, c, tasks(1), work); err != nil {
 			t.Error(err)
@@ -117,6 +117,40 @@ func TestDamagedResult(t *testing.T) {
 		store.damage(1)
 		if err := collect(t, c, tasks(1), work); !errors.As(err, new(*DamagedError)) {
 			t.Error(err)
+		}
+	})
+}
+
+// TestOldStatesAreDropped: a task has at most two saved states beside the one that is being written, and none when it is done. The same
+// bytes in the space of results stay.
+func TestOldStatesAreDropped(t *testing.T) {
+	simulate(t, func(t *testing.T, ctx context.Context) {
+		c, most := InMemory(0, 0), 0
+		held := func() int {
+			m := c.Blocks.(*memoryBlocks)
+			m.turn.Lock()
+			defer m.turn.Unlock()
+			return len(m.blocks)
+		}
+		go worker(c, "w", func(_ context.Context, job *Job) ([]byte, error) {
+			for k := range 20 {
+				job.Progress(float64(k) / 20)
+				if err := job.Save([]byte{byte(k)}); err != nil {
+					return nil, err
+				}
+				most = max(most, held())
+			}
+			return []byte{5}, nil // the bytes of a state that was dropped
+		}).Run(ctx)
+		err := (&Coordinator{Cluster: c}).Do(ctx, tasks(1), func(_ int, result []byte) error {
+			if !bytes.Equal(result, []byte{5}) {
+				t.Errorf("%v", result)
+			}
+			return nil
+		})
+		time.Sleep(time.Second)
+		if err != nil || most != 2 || held() != 1 {
+			t.Errorf("%v; up to %d blocks, and %d in the end", err, most, held())
 		}
 	})
 }
@@ -129,7 +163,7 @@ func TestFullStore(t *testing.T) {
 			go worker(c, "w", work.work).Run(ctx)
 			if freed {
 				time.AfterFunc(10*time.Second, func() {
-					m := c.Store.(*memoryStore)
+					m := c.Blocks.(*memoryBlocks)
 					m.turn.Lock()
 					defer m.turn.Unlock()
 					m.most = 1000
@@ -148,11 +182,11 @@ func TestContents(t *testing.T) {
 	c := InMemory(0, 0)
 	for _, n := range []int{0, 1, MaxBlock, MaxBlock + 1} {
 		b := bytes.Repeat([]byte{7}, n)
-		content, err := Save(ctx, c.Store, b)
+		content, err := Save(ctx, c.Blocks, Shared, b)
 		if err != nil || content.Bytes != int64(n) || len(content.Blocks) != (n+MaxBlock-1)/MaxBlock || content.Sum != SumOf(b) {
 			t.Fatalf("%d bytes: %v, %v", n, content, err)
 		}
-		if back, err := Load(ctx, c.Store, content); err != nil || !bytes.Equal(back, b) {
+		if back, err := Load(ctx, c.Blocks, Shared, content); err != nil || !bytes.Equal(back, b) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 		for _, wrong := range []func(*Content){
@@ -163,24 +197,24 @@ func TestContents(t *testing.T) {
 		} {
 			other := content
 			wrong(&other)
-			if _, err := Load(ctx, c.Store, other); err == nil && other.Sum == content.Sum && n > 0 || err == nil && other.Sum != content.Sum {
+			if _, err := Load(ctx, c.Blocks, Shared, other); err == nil && other.Sum == content.Sum && n > 0 || err == nil && other.Sum != content.Sum {
 				t.Errorf("%d bytes: %v is loaded", n, other)
 			}
 		}
 	}
-	if err := c.Store.Put(ctx, Sum{}, make([]byte, MaxBlock+1)); !errors.Is(err, ErrFull) {
+	if err := c.Blocks.Put(ctx, Shared, Sum{}, make([]byte, MaxBlock+1)); !errors.Is(err, ErrFull) {
 		t.Errorf("a block that is too large: %v", err)
 	}
 }
 
-// lostReply is a store whose reply to every swap is lost; the second try finds that the value has changed.
-type lostReply struct{ Store }
+// lostReply are values whose reply to every swap is lost; the second try finds that the value has changed.
+type lostReply struct{ Values }
 
 func (s lostReply) Swap(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	if _, err := s.Store.Swap(ctx, key, value, revision); err != nil {
+	if _, err := s.Values.Swap(ctx, key, value, revision); err != nil {
 		return 0, err
 	}
-	return s.Store.Swap(ctx, key, value, revision)
+	return s.Values.Swap(ctx, key, value, revision)
 }
 
 // TestLostReply: a worker whose own write comes back as a conflict is no zombie.
@@ -188,7 +222,7 @@ func TestLostReply(t *testing.T) {
 	simulate(t, func(t *testing.T, ctx context.Context) {
 		c, work := InMemory(0, 0), always(3)
 		lossy := c
-		lossy.Store = lostReply{c.Store}
+		lossy.Values = lostReply{c.Values}
 		go worker(lossy, "w", work.work).Run(ctx)
 		if err := collect(t, c, tasks(2), work); err != nil {
 			t.Error(err)

@@ -114,7 +114,7 @@ func (a *attempt) watch(ctx context.Context, ended <-chan error) error {
 		}
 		a.noteIf(a.task, a.lease.Extend(context.WithoutCancel(ctx)))
 		var r runState
-		if _, err := read(context.WithoutCancel(ctx), a.Store, runKey(a.run), &r); err != nil {
+		if _, err := read(context.WithoutCancel(ctx), a.Values, runKey(a.run), &r); err != nil {
 			a.note(a.task, err)
 		} else if err := r.ended(); err != nil {
 			a.stop(err)
