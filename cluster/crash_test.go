@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -56,6 +57,46 @@ func TestCrashAnywhere(t *testing.T) {
 		if !seen[step] {
 			t.Errorf("no kill after %s", step)
 		}
+	}
+}
+
+// TestRandomDeaths kills workers after random operations; a third of them have lost their heartbeats. Three are at work at any time.
+func TestRandomDeaths(t *testing.T) {
+	deaths, fenced := 0, 0
+	for seed := range uint64(40) {
+		simulate(t, func(t *testing.T, ctx context.Context) {
+			c, random := InMemory(0, 0), rand.New(rand.NewPCG(seed, 0))
+			work := &chain{length: func(part int) int { return 5 + 7*part }, step: 25 * time.Second}
+			for i := range 3 {
+				lasts := random.Perm(60)[:12]
+				go func() {
+					for j, last := range append(lasts, -20) {
+						l, ended := start(t, ctx, c, fmt.Sprint("worker ", i, ".", j), work.work, last+20)
+						l.mute.Store(last%3 == 1)
+						<-ended
+						if n := count(l.ops, "GiveBack"); n > 0 && ctx.Err() == nil {
+							t.Errorf("%v", l.ops)
+						}
+					}
+				}()
+			}
+			if err := collect(t, c, tasks(6), work); err != nil {
+				t.Error(seed, err)
+			}
+			for _, task := range tasks(6) {
+				var r Result
+				if record, err := c.Results.Read(ctx, task.Run(), task.Digest()); err != nil || decode(record, &r) != nil {
+					t.Error(seed, err)
+				}
+				deaths += r.Epoch - 1
+				made := work.made(task.Part)
+				fenced += len(made) - work.length(task.Part)
+			}
+		})
+	}
+	t.Logf("tasks were taken over %d times, and %d steps were made again", deaths, fenced)
+	if deaths < 400 {
+		t.Errorf("%d times", deaths)
 	}
 }
 

@@ -27,6 +27,9 @@ func workers(t *testing.T, ctx context.Context, c Cluster, n int, work *chain) m
 // every other island is killed, and three of the longest.
 func TestIslandsOnAThousand(t *testing.T) {
 	for _, kills := range []int{0, 35} {
+		if testing.Short() && kills == 0 {
+			continue
+		}
 		simulate(t, func(t *testing.T, ctx context.Context) {
 			c, all, longest := InMemory(0, 0), tasks(64), 0
 			work := &chain{length: func(part int) int { return 120 + part*37%64*3 }, step: 40 * time.Second}
@@ -94,26 +97,29 @@ func (q *losing) Queued(ctx context.Context, run Sum) ([]Sum, error) {
 // TestTenThousandTasks: 10,000 short tasks on 1,000 workers, of which 300 are killed, from a queue that loses a hundredth: each has its
 // result, and only what was lost is put again.
 func TestTenThousandTasks(t *testing.T) {
-	const n = 10_000
+	n, machines := 10_000, 1000
+	if testing.Short() {
+		n, machines = 2_000, 200
+	}
 	simulate(t, func(t *testing.T, ctx context.Context) {
 		c, work := InMemory(0, 0), &chain{length: func(int) int { return 1 }, step: 2 * time.Second}
 		queue := &losing{Queue: c.Queue}
 		c.Queue = queue
-		lives, random := workers(t, ctx, c, 1000, work), rand.New(rand.NewPCG(3, 4))
-		for i := range 300 {
+		lives, random := workers(t, ctx, c, machines, work), rand.New(rand.NewPCG(3, 4))
+		for i := range machines * 3 / 10 {
 			time.AfterFunc(time.Duration(random.Int64N(int64(30*time.Second))), lives[fmt.Sprint("worker ", i)].kill)
 		}
 		begun := time.Now()
 		if err := collect(t, c, tasks(n), work); err != nil {
 			t.Error(err)
 		}
-		took, ideal := time.Since(begun), n*work.step/1000
-		again := queue.puts.Load() - n
+		took, ideal := time.Since(begun), time.Duration(n/machines)*work.step
+		again := int(queue.puts.Load()) - n
 		t.Logf("%v for %v of work on each worker; the reconciler asked the queue %d times, and put %d tasks again", took, ideal, queue.asked.Load(), again)
 		if again < n/100 || again > n/100+n/1000 {
 			t.Errorf("%d tasks were put again; the queue lost %d", again, n/100)
 		}
-		if last, _ := c.Results.Last(ctx, tasks(1)[0].Run()); last != n {
+		if last, _ := c.Results.Last(ctx, tasks(1)[0].Run()); last != uint64(n) {
 			t.Errorf("%d results", last)
 		}
 	})
