@@ -47,7 +47,8 @@ type attempt struct {
 	lease   Lease
 	stop    context.CancelCauseFunc // ends the attempt
 
-	moved    atomic.Int64  // when the computing goroutine last made progress, in nanoseconds of Unix
+	begun    time.Time
+	moved    atomic.Int64  // nanoseconds from begun until the computing goroutine last made progress
 	progress atomic.Uint64 // bits of a float64
 	saved    time.Time     // when the state was last saved; used by the computing goroutine alone
 
@@ -57,11 +58,11 @@ type attempt struct {
 	before   int    // attempts without progress before this one
 }
 
-func (a *attempt) moves() { a.moved.Store(time.Now().UnixNano()) }
+func (a *attempt) moves() { a.moved.Store(int64(time.Since(a.begun))) }
 
 // steps takes the task from the queue's delivery to its acknowledgement. It may end anywhere: another attempt then does what is left.
 func (a *attempt) steps(ctx context.Context) error {
-	begun, keep := time.Now(), context.WithoutCancel(ctx)
+	keep := context.WithoutCancel(ctx)
 	var r runState
 	if _, err := read(keep, a.Values, runKey(a.run), &r); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (a *attempt) steps(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := a.finish(keep, result, time.Since(begun)); err != nil {
+	if err := a.finish(keep, result, time.Since(a.begun)); err != nil {
 		return err
 	}
 	if err := a.lease.Acknowledge(keep); err != nil {
@@ -123,6 +124,9 @@ func (a *attempt) claim(ctx context.Context) error {
 	defer a.turn.Unlock()
 	var s state
 	revision, err := read(ctx, a.Values, stateKey(a.run, a.id), &s)
+	if errors.As(err, new(*malformedError)) {
+		return a.fail(ctx, a.run, fmt.Sprintf("the state of part %d of phase %q: %v", a.task.Part, a.task.Phase, err))
+	}
 	if err != nil {
 		return err
 	}
@@ -235,19 +239,21 @@ func (a *attempt) finish(ctx context.Context, bytes []byte, took time.Duration) 
 		a.task.Part, a.task.Phase, first.Worker, mine.Worker), first, mine)
 }
 
-// end writes how the attempt ended, where the task is still this worker's. An attempt that was asked to end (why is nil) does not count.
-// It does not wait for a goroutine that hangs in a write.
-func (a *attempt) end(ctx context.Context, why error) {
+// end writes how the attempt ended, where the task is still this worker's, and returns how many have ended so. An attempt that was asked to
+// end (why is nil) does not count. It does not wait for a goroutine that hangs in a write, nor touch what that one uses.
+func (a *attempt) end(ctx context.Context, why error) (tried int) {
 	if !a.turn.TryLock() {
-		return
+		return 0
 	}
 	defer a.turn.Unlock()
 	if a.revision == 0 {
-		return
+		return 0
 	}
 	s := a.state
 	if s.Attempts = a.before; why != nil {
 		s.Attempts, s.Last = a.before+1, fmt.Sprintf("worker %s: %v", a.Name, why)
 	}
-	a.noteIf(a.task, a.swap(ctx, s, a.revision))
+	_, err := swap(ctx, a.Values, stateKey(a.run, a.id), s, a.revision)
+	a.noteIf(a.task, err)
+	return s.Attempts
 }

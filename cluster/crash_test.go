@@ -302,6 +302,23 @@ func TestDeterminismFault(t *testing.T) {
 	})
 }
 
+// TestMalformedState: a state that this program did not write ends the run, and is not computed with.
+func TestMalformedState(t *testing.T) {
+	for _, forged := range []string{`{"epoch":1,"more":2}`, `{"epoch":-`, `{}{}`} {
+		simulate(t, func(t *testing.T, ctx context.Context) {
+			c, work := InMemory(0, 0), always(1)
+			task := tasks(1)[0]
+			if _, err := c.Values.Swap(ctx, stateKey(task.Run(), task.Digest()), []byte(forged), 0); err != nil {
+				t.Fatal(err)
+			}
+			go worker(c, "w", work.work).Run(ctx)
+			if err := collect(t, c, tasks(1), work); !errors.As(err, new(*FailedError)) || !strings.Contains(err.Error(), "did not write") {
+				t.Errorf("%s: %v", forged, err)
+			}
+		})
+	}
+}
+
 // TestHung: a task that makes no progress goes to another worker; the process that hangs is told to end.
 func TestHung(t *testing.T) {
 	simulate(t, func(t *testing.T, ctx context.Context) {

@@ -67,15 +67,22 @@ func stateKey(run, task Sum) string { return "state." + run.String() + "." + tas
 
 func runKey(run Sum) string { return "run." + run.String() }
 
+// malformedError says that a record was not written by this program.
+type malformedError struct{ why error }
+
+func (e *malformedError) Error() string {
+	return fmt.Sprintf("a record that this program did not write: %v", e.why)
+}
+
 // decode reads a record strictly.
 func decode(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("a record that this program did not write: %w", err)
+		return &malformedError{err}
 	}
 	if d.More() {
-		return errors.New("a record that this program did not write: bytes behind its end")
+		return &malformedError{errors.New("bytes behind its end")}
 	}
 	return nil
 }

@@ -71,8 +71,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	work, stop := context.WithCancelCause(after)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(errStopped) })()
-	a := &attempt{Worker: w, task: task, run: task.Run(), id: task.Digest(), lease: lease, stop: stop}
-	a.moves()
+	a := &attempt{Worker: w, task: task, run: task.Run(), id: task.Digest(), lease: lease, stop: stop, begun: time.Now()}
 	ended := make(chan error, 1)
 	go func() { ended <- a.steps(work) }()
 	err := a.watch(work, ended)
@@ -90,8 +89,8 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 		w.noteIf(task, lease.GiveBack(after))
 	default:
 		w.note(task, err)
-		a.end(after, err)
-		wait(ctx, min(pause<<max(0, a.state.Attempts-1), leaseTime/2))
+		tried := a.end(after, err)
+		wait(ctx, min(pause<<max(0, tried-1), leaseTime/2))
 		w.noteIf(task, lease.GiveBack(after))
 	}
 	return nil
@@ -107,19 +106,27 @@ func (a *attempt) watch(ctx context.Context, ended <-chan error) error {
 			return err
 		case <-beat.C:
 		}
-		if still := time.Since(time.Unix(0, a.moved.Load())); still > or(a.Deadline, time.Hour) {
+		if still := time.Since(a.begun) - time.Duration(a.moved.Load()); still > or(a.Deadline, time.Hour) {
 			hung := &HungError{still}
 			a.stop(hung)
 			return hung
 		}
-		a.noteIf(a.task, a.lease.Extend(context.WithoutCancel(ctx)))
-		var r runState
-		if _, err := read(context.WithoutCancel(ctx), a.Values, runKey(a.run), &r); err != nil {
-			a.note(a.task, err)
-		} else if err := r.ended(); err != nil {
+		if err := a.beat(context.WithoutCancel(ctx)); err != nil {
 			a.stop(err)
 		}
 	}
+}
+
+// beat extends the lease, and returns how the run has ended, if it has. A server that does not answer holds it up for a beat at most.
+func (a *attempt) beat(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, heartbeat)
+	defer stop()
+	a.noteIf(a.task, a.lease.Extend(ctx))
+	var r runState
+	if _, err := read(ctx, a.Values, runKey(a.run), &r); err != nil {
+		a.note(a.task, err)
+	}
+	return r.ended()
 }
 
 func (w *Worker) note(task Task, err error) {
