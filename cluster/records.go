@@ -1,0 +1,161 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// state is how far a task is. Each worker that takes the task raises Epoch by compare-and-set: from then on, what an earlier worker
+// wrote last has an old revision, and it cannot write again.
+type state struct {
+	Epoch    int       `json:"epoch"`
+	Worker   string    `json:"worker"`
+	Attempts int       `json:"attempts"` // begun since the task's state last moved, this one included
+	Last     string    `json:"last"`     // how the last attempt ended
+	Progress float64   `json:"progress"` // 0 to 1
+	Saved    []Content `json:"saved"`    // the saved states, the newest first: two, in case one is damaged
+}
+
+// Result is a task's result. Its digest is Content.Sum. The other fields differ from worker to worker by nature, and are not compared.
+type Result struct {
+	Task    Sum     `json:"task"`
+	Content Content `json:"content"`
+	Worker  string  `json:"worker"`
+	Epoch   int     `json:"epoch"`
+	Seconds float64 `json:"seconds"` // that this worker took for its share of the work
+}
+
+const (
+	open      = "open"
+	cancelled = "cancelled"
+	failed    = "failed"
+)
+
+// runState is what is known of a run beside its tasks.
+type runState struct {
+	Status    string   `json:"status"`
+	Reason    string   `json:"reason"`
+	Differing []Result `json:"differing"` // two different results of one task
+}
+
+// ErrCancelled is the end of a run that somebody cancelled. Its states and results stay: submitting it again goes on from them.
+var ErrCancelled = errors.New("the run was cancelled")
+
+// FailedError is the end of a run that cannot go on.
+type FailedError struct {
+	Reason    string
+	Differing []Result // two different results of one task, both in the space Shared: determinism is broken. Otherwise none
+}
+
+func (e *FailedError) Error() string { return e.Reason }
+
+// ended returns nil while a run is open.
+func (r runState) ended() error {
+	switch r.Status {
+	case cancelled:
+		return ErrCancelled
+	case failed:
+		return &FailedError{r.Reason, r.Differing}
+	}
+	return nil
+}
+
+func stateKey(run, task Sum) string { return "state." + run.String() + "." + task.String() }
+
+func runKey(run Sum) string { return "run." + run.String() }
+
+// malformedError says that a record was not written by this program.
+type malformedError struct{ why error }
+
+func (e *malformedError) Error() string {
+	return fmt.Sprintf("a record that this program did not write: %v", e.why)
+}
+
+// decode reads a record strictly.
+func decode(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return &malformedError{err}
+	}
+	if d.More() {
+		return &malformedError{errors.New("bytes behind its end")}
+	}
+	return nil
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain data; progress is finite
+	}
+	return b
+}
+
+// read reads the record under a key, if there is one.
+func read(ctx context.Context, values Values, key string, into any) (revision uint64, err error) {
+	value, revision, err := values.Value(ctx, key)
+	if err != nil || revision == 0 {
+		return 0, err
+	}
+	return revision, decode(value, into)
+}
+
+// swap replaces the record of that revision. A conflict is none where the value has these very bytes: then the reply to a first try was
+// lost, since no two writers write the same.
+func swap(ctx context.Context, values Values, key string, record any, revision uint64) (uint64, error) {
+	value := encode(record)
+	next, err := values.Swap(ctx, key, value, revision)
+	if !errors.Is(err, ErrConflict) {
+		return next, err
+	}
+	there, now, errRead := values.Value(ctx, key)
+	if errRead == nil && now > revision && bytes.Equal(there, value) {
+		return now, nil
+	}
+	return 0, err
+}
+
+// changeRun changes what is known of a run. change returns false where nothing is to be changed.
+func (c Cluster) changeRun(ctx context.Context, id Sum, change func(*runState) bool) (runState, error) {
+	for {
+		var r runState
+		revision, err := read(ctx, c.Values, runKey(id), &r)
+		if err != nil || !change(&r) {
+			return r, err
+		}
+		if _, err = c.Values.Swap(ctx, runKey(id), encode(r), revision); !errors.Is(err, ErrConflict) {
+			return r, err
+		}
+	}
+}
+
+// fail ends a run, unless it has ended.
+func (c Cluster) fail(ctx context.Context, id Sum, reason string, differing ...Result) error {
+	r, err := c.changeRun(ctx, id, func(r *runState) bool {
+		if r.Status == failed {
+			return false
+		}
+		*r = runState{failed, reason, differing}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	return r.ended()
+}
+
+// Cancel ends a run: its workers stop after their steps. What they have computed stays, and submitting the run again goes on from it.
+func (c Cluster) Cancel(ctx context.Context, id Sum) error {
+	_, err := c.changeRun(ctx, id, func(r *runState) bool {
+		changes := r.Status == open
+		if changes {
+			r.Status = cancelled
+		}
+		return changes
+	})
+	return err
+}

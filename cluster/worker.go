@@ -1,0 +1,159 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Work computes the result of a task. The same task must give the same bytes, on whichever machine, and from whichever saved state. When
+// ctx ends, Work finishes or drops its step, saves its state, and returns an error.
+type Work func(ctx context.Context, job *Job) (result []byte, err error)
+
+// Worker takes tasks from a cluster and computes them, one at a time. A process may have several.
+type Worker struct {
+	Cluster
+	Name string // of this worker and no other, such as the host, the process and a number
+	Work Work
+
+	Version, Arch, Kernel string // of this program: tasks that ask for others are refused
+
+	Every    time.Duration // between two saved states; 0: 10 s
+	Deadline time.Duration // the longest time without progress, longer than any step; 0: 1 h
+
+	// Note, if not nil, is told of faults that the worker has survived.
+	Note func(task Task, err error)
+}
+
+var (
+	errStopped = errors.New("the worker was asked to stop")
+	errLost    = errors.New("another worker has taken the task over")
+)
+
+// attempts is how often a task may end without progress before its run fails. pause is the time after the first; it doubles with each.
+const (
+	attempts = 5
+	pause    = time.Second
+)
+
+// HungError says that a task has made no progress for too long. The goroutine that computes it cannot be stopped: end the process.
+type HungError struct{ After time.Duration }
+
+func (e *HungError) Error() string { return fmt.Sprintf("no progress for %v", e.After) }
+
+// Run takes and computes tasks until ctx ends. Then it gives its task back after the step, and returns nil. It returns a *ForeignError
+// for a task that this program cannot compute, and a *HungError if a task hangs: another worker gets the task in either case.
+func (w *Worker) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		lease, err := w.Queue.Take(ctx)
+		if err == nil {
+			err = w.carryOut(ctx, lease)
+			if errors.As(err, new(*ForeignError)) || errors.As(err, new(*HungError)) {
+				return err
+			}
+		} else if ctx.Err() == nil {
+			w.note(Task{}, err)
+			wait(ctx, pause)
+		}
+	}
+	return nil
+}
+
+// carryOut sees a task to its end, or gives it back. This goroutine keeps the lease alive while another one computes, so that a long step
+// does not lose the task.
+func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
+	after := context.WithoutCancel(ctx) // the end of ctx ends the work, not what is written about it
+	task := lease.Task()
+	if err := task.foreign(w.Version, w.Arch, w.Kernel); err != nil {
+		return errors.Join(err, lease.GiveBack(after))
+	}
+	work, stop := context.WithCancelCause(after)
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(errStopped) })()
+	a := &attempt{Worker: w, task: task, run: task.Run(), id: task.Digest(), lease: lease, stop: stop, begun: time.Now()}
+	ended := make(chan error, 1)
+	go func() { ended <- a.steps(work) }()
+	err := a.watch(work, ended)
+	switch hung, failed := new(*HungError), new(*FailedError); {
+	case err == nil:
+	case errors.Is(err, errLost): // the task is another worker's: neither acknowledge it nor give it back
+	case errors.Is(err, ErrCancelled), errors.As(err, failed):
+		a.end(after, nil)
+		w.noteIf(task, lease.Acknowledge(after))
+	case errors.As(err, hung): // the queue delivers the task again when the lease has ended
+		a.end(after, err)
+		return err
+	case errors.Is(err, errStopped):
+		a.end(after, nil)
+		w.noteIf(task, lease.GiveBack(after))
+	default:
+		w.note(task, err)
+		tried := a.end(after, err)
+		wait(ctx, min(pause<<max(0, tried-1), leaseTime/2))
+		w.noteIf(task, lease.GiveBack(after))
+	}
+	return nil
+}
+
+// watch extends the lease until the attempt has ended. It stops an attempt that makes no progress, or whose run has ended.
+func (a *attempt) watch(ctx context.Context, ended <-chan error) error {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-beat.C:
+		}
+		if still := time.Since(a.begun) - time.Duration(a.moved.Load()); still > or(a.Deadline, time.Hour) {
+			hung := &HungError{still}
+			a.stop(hung)
+			return hung
+		}
+		if err := a.beat(context.WithoutCancel(ctx)); err != nil {
+			a.stop(err)
+		}
+	}
+}
+
+// beat extends the lease, and returns how the run has ended, if it has. A server that does not answer holds it up for a beat at most.
+func (a *attempt) beat(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, heartbeat)
+	defer stop()
+	a.noteIf(a.task, a.lease.Extend(ctx))
+	var r runState
+	if _, err := read(ctx, a.Values, runKey(a.run), &r); err != nil {
+		a.note(a.task, err)
+	}
+	return r.ended()
+}
+
+func (w *Worker) note(task Task, err error) {
+	if w.Note != nil {
+		w.Note(task, err)
+	}
+}
+
+func (w *Worker) noteIf(task Task, err error) {
+	if err != nil {
+		w.note(task, err)
+	}
+}
+
+func or(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}
+
+// wait waits for a time, or for the end of ctx.
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
