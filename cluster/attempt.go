@@ -88,6 +88,9 @@ func (a *attempt) steps(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if final := (*FinalError)(nil); errors.As(err, &final) {
+			return a.fail(keep, a.run, fmt.Sprintf("part %d of phase %q: %v", a.task.Part, a.task.Phase, final.Err))
+		}
 		return err
 	}
 	if err := a.finish(keep, result, time.Since(a.begun)); err != nil {

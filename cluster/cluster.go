@@ -40,6 +40,7 @@ type Cluster struct {
 	Blocks  Blocks
 	Values  Values
 	Results Results
+	News    News // nil: nobody hears of progress
 }
 
 // Queue holds tasks until they are acknowledged. It is a hint: nothing may depend on a task's being in it, or on its being

@@ -187,7 +187,7 @@ type mortal struct {
 }
 
 func (m mortal) cluster() Cluster {
-	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}}
+	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}, m.News}
 }
 
 type mortalQueue struct{ mortal }

@@ -60,12 +60,18 @@ type Phase struct {
 	Resumed func(kept []TraceLine) error
 }
 
-// Phase restores the parts that were saved and takes all of them to their ends, side by side on the pool's threads. The
-// run is saved as it goes on. The first error, or the end of ctx, stops all parts after their steps; then they are saved
-// where they are. A nil Run, like one without a folder, saves nothing.
+// Phase restores the parts that were saved and takes all of them to their ends, side by side on the pool's threads or, if the run has
+// Options.Elsewhere, on other machines. The run is saved as it goes on. The first error, or the end of ctx, stops all parts after their
+// steps; then they are saved where they are. A nil Run, like one without a folder, saves nothing.
+//
+// On a worker (Alone) it restores the parts that other tasks have carried out, or carries out the part of the worker's task alone: then it
+// returns ErrCarriedOut.
 func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	if r == nil {
 		r = new(Run)
+	}
+	if r.alone != nil {
+		return r.alone.phase(ctx, &p)
 	}
 	w := &work{Phase: p, run: r, made: make([]int, len(p.Parts)), threads: workers.Threads()}
 	if err := w.restore(); err != nil {
@@ -73,11 +79,17 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	workers.Run(len(p.Parts), func(i int) {
-		if err := w.advance(ctx, i); err != nil {
+	if r.away != nil && !p.Open {
+		if err := r.away.carry(ctx, w); err != nil {
 			stop(err)
 		}
-	})
+	} else {
+		workers.Run(len(p.Parts), func(i int) {
+			if err := w.advance(ctx, i); err != nil {
+				stop(err)
+			}
+		})
+	}
 	r.clock.share(0)
 	stopped := context.Cause(ctx)
 	if stopped == nil {
@@ -85,6 +97,9 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	}
 	if err := r.keep.end(stopped, p.Parts, w.made, r.trace); err != nil {
 		return err
+	}
+	if r.away != nil {
+		r.away.ended = append(r.away.ended, p)
 	}
 	if !w.traced || p.Open { // the lines of an open phase were counted one by one
 		return nil

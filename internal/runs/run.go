@@ -23,6 +23,8 @@ type Options struct {
 	Now    func() time.Time  // nil: time.Now
 
 	Free func(dir string) (bytes int64, ok bool) // of the disk of a folder, where it is known; nil: as the system says
+
+	Elsewhere *Elsewhere // carries out the parts; nil: this process
 }
 
 // Run is work in progress, in a folder or without one. The zero Run has no folder. Its methods, except Aside, must be called
@@ -37,6 +39,8 @@ type Run struct {
 	folder *Folder
 	keep   *keeper // nil: nothing is saved
 	open   bool    // in a folder, and neither finished nor closed
+	away   *away   // carries out the parts; nil: this process
+	alone  *alone  // on a worker: the part that it carries out
 
 	telling sync.Mutex // guards the fields below, and makes calls of Phase.Watch take turns
 	trace   []TraceLine
@@ -64,6 +68,9 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 	r.clock.counted = r.Manifest.Started // the start of this process
 	r.Manifest.Started = r.Manifest.Started.UTC()
 	r.Manifest.machine()
+	if o.Elsewhere != nil {
+		r.away = &away{Elsewhere: *o.Elsewhere}
+	}
 	if folder == nil {
 		return r, nil
 	}

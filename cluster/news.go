@@ -1,0 +1,106 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+)
+
+// News takes word of the progress of tasks to whoever listens. It may lose, repeat and reorder messages, and nothing depends on them. Its
+// methods may be called side by side.
+type News interface {
+	// Tell sends a message about a run. It does not wait for anybody.
+	Tell(run Sum, message []byte) error
+	// Hear calls heard with each message about a run, one call at a time, until stop is called.
+	Hear(run Sum, heard func(message []byte)) (stop func(), err error)
+}
+
+// Word is what a worker tells of a task while it computes.
+type Word struct {
+	Task    Sum             `json:"task"`
+	Machine string          `json:"machine"` // on which the worker is
+	Worker  string          `json:"worker"`
+	Step    json.RawMessage `json:"step"` // what Work said
+}
+
+// Tell tells whoever listens how far the task is. step is a JSON value. It may be lost.
+func (j *Job) Tell(step []byte) {
+	a := j.attempt
+	if a.News != nil {
+		a.noteIf(a.task, a.News.Tell(a.run, encode(Word{a.id, a.Machine, a.Name, step})))
+	}
+}
+
+// Hear calls heard with what workers tell of a run, until stop is called. Messages that are no words of workers are passed over.
+func (c Cluster) Hear(run Sum, heard func(Word)) (stop func(), err error) {
+	if c.News == nil {
+		return func() {}, nil
+	}
+	return c.News.Hear(run, func(message []byte) {
+		var w Word
+		if decode(message, &w) == nil {
+			heard(w)
+		}
+	})
+}
+
+// Keep stores bytes that belong to the task's result beside it, such as files that it names. They stay when the state changes.
+func (j *Job) Keep(b []byte) (Content, error) {
+	defer j.attempt.moves()
+	return Save(context.WithoutCancel(j.ctx), j.attempt.Blocks, Shared, b)
+}
+
+// Seed gives a task that no worker has taken yet a state to go on from.
+func (c Cluster) Seed(ctx context.Context, task Task, saved []byte) error {
+	run, id := task.Run(), task.Digest()
+	var s state
+	revision, err := read(ctx, c.Values, stateKey(run, id), &s)
+	if err != nil || revision > 0 {
+		return err
+	}
+	content, err := Save(ctx, c.Blocks, stateKey(run, id), saved)
+	if err != nil {
+		return err
+	}
+	_, err = swap(ctx, c.Values, stateKey(run, id), state{Saved: []Content{content}}, 0)
+	if errors.Is(err, ErrConflict) { // a worker has it now
+		return nil
+	}
+	return err
+}
+
+// memoryNews is a News.
+type memoryNews struct {
+	turn    sync.Mutex
+	next    int
+	hearers map[Sum]map[int]func([]byte)
+}
+
+func (n *memoryNews) Tell(run Sum, message []byte) error {
+	n.turn.Lock()
+	defer n.turn.Unlock()
+	for _, heard := range n.hearers[run] {
+		heard(message)
+	}
+	return nil
+}
+
+func (n *memoryNews) Hear(run Sum, heard func([]byte)) (stop func(), err error) {
+	n.turn.Lock()
+	defer n.turn.Unlock()
+	if n.hearers == nil {
+		n.hearers = map[Sum]map[int]func([]byte){}
+	}
+	if n.hearers[run] == nil {
+		n.hearers[run] = map[int]func([]byte){}
+	}
+	n.next++
+	id := n.next
+	n.hearers[run][id] = heard
+	return func() {
+		n.turn.Lock()
+		defer n.turn.Unlock()
+		delete(n.hearers[run], id)
+	}, nil
+}
