@@ -114,24 +114,24 @@ func ownSum() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// elsewhere lets the workers of o.Cluster carry out the parts of the fit.
-func (f *fit) elsewhere(o Options) *runs.Elsewhere {
+// elsewhere lets the workers of o.Cluster carry out the parts of a fit; nil where there are none. told returns what the method told last.
+func elsewhere(o Options, s *Spec, told func() method.Status, tell func(method.Status)) runs.Executor {
 	if o.Cluster == nil {
 		return nil
 	}
 	return &runs.Elsewhere{
 		Cluster: *o.Cluster,
 		Task: func(ctx context.Context) (cluster.Task, error) {
-			return taskOf(ctx, *o.Cluster, &f.Spec, "part", o.Folder != nil, o.DataDir)
+			return taskOf(ctx, *o.Cluster, s, "part", o.Folder != nil, o.DataDir)
 		},
-		Tell: func(a runs.Away) { f.progress(&Progress{f.away(a)}) },
+		Tell: func(a runs.Away) { tell(awayStatus(a, told())) },
 	}
 }
 
-// away describes a phase on other machines in a line, under the phase's own name.
-func (f *fit) away(a runs.Away) method.Status {
-	s := method.Status{Phase: f.told.Phase, Share: a.Share, Ended: false, Resumed: a.Resumed}
-	if s.Phase == "" || f.told.Ended {
+// awayStatus describes a phase on other machines in a line, under the name that the method gave the phase.
+func awayStatus(a runs.Away, told method.Status) method.Status {
+	s := method.Status{Phase: told.Phase, Share: a.Share, Resumed: a.Resumed}
+	if s.Phase == "" || told.Ended {
 		s.Phase = a.Phase
 	}
 	at := 0

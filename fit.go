@@ -101,7 +101,7 @@ func plan(s Spec, o Options) (*fit, error) {
 	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
 		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{Text: text}) },
-		Elsewhere: f.elsewhere(o),
+		Executor: elsewhere(o, &f.Spec, func() method.Status { return f.told }, func(s method.Status) { f.progress(&Progress{s}) }),
 	})
 	if err != nil || f.job.Run.Done() {
 		return f, damage(err)

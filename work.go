@@ -113,10 +113,11 @@ func (w *workshop) part(ctx context.Context, o order, job *cluster.Job) ([]byte,
 		return nil, p.err
 	}
 	one := p.plan.Job
-	one.Run = runs.Alone(job, o.Shelves)
+	run, alone := runs.NewAlone(job, o.Shelves)
+	one.Run = run
 	_, err := one.Do(ctx, p.plan.Way)
 	if errors.Is(err, runs.ErrCarriedOut) {
-		return one.Run.Result(), nil
+		return alone.Result(), nil
 	}
 	if err == nil {
 		err = &cluster.FinalError{Err: fmt.Errorf("the run has no phase %q", job.Task.Phase)}

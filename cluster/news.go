@@ -7,15 +7,6 @@ import (
 	"sync"
 )
 
-// News takes word of the progress of tasks to whoever listens. It may lose, repeat and reorder messages, and nothing depends on them. Its
-// methods may be called side by side.
-type News interface {
-	// Tell sends a message about a run. It does not wait for anybody.
-	Tell(run Sum, message []byte) error
-	// Hear calls heard with each message about a run, one call at a time, until stop is called.
-	Hear(run Sum, heard func(message []byte)) (stop func(), err error)
-}
-
 // Word is what a worker tells of a task while it computes.
 type Word struct {
 	Task    Sum             `json:"task"`

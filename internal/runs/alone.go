@@ -13,50 +13,54 @@ import (
 	"github.com/starling-smc/starling/cluster"
 )
 
-// alone is the part of a run that a worker carries out.
-type alone struct {
-	job     *cluster.Job
-	shelves bool // the run keeps states in files (Run.Store)
+// Alone is the Executor of a worker. It restores the phases before the one of its task from the results that the task names, and carries
+// out the task's part alone.
+type Alone struct {
+	job *cluster.Job
 	outcome
 	result []byte // of the part's end
 }
 
-// ErrCarriedOut is what Phase returns on a worker once the part of its task has ended. Run.Result has the result.
+// ErrCarriedOut is what Run.Phase returns once the part of an Alone has ended.
 var ErrCarriedOut = errors.New("the part of the task has ended")
 
-// Alone opens a run for the task of a worker. Its phases up to the one of the task are restored from the results that the task names, and
-// that one carries out the task's part alone. shelves: the run of the submitter keeps states in files.
-func Alone(job *cluster.Job, shelves bool) *Run {
-	return &Run{notice: func(string) {}, alone: &alone{job: job, shelves: shelves}}
+// NewAlone returns a run that carries out the part of a worker's task. shelves: the run of the submitter keeps states in files.
+func NewAlone(job *cluster.Job, shelves bool) (*Run, *Alone) {
+	a := &Alone{job: job}
+	r := &Run{notice: func(string) {}, executor: a}
+	if shelves {
+		r.shelf = a
+	}
+	return r, a
 }
 
 // Result is the task's result, after ErrCarriedOut.
-func (r *Run) Result() []byte { return r.alone.result }
+func (a *Alone) Result() []byte { return a.result }
 
-// phase restores a phase, or carries out the task's part of it.
-func (a *alone) phase(ctx context.Context, p *Phase) error {
+// carry restores a phase, or carries out the task's part of it.
+func (a *Alone) carry(ctx context.Context, w *work) error {
 	task := a.job.Task
 	for _, earlier := range task.Earlier {
-		if earlier.Name != p.Name {
+		if earlier.Name != w.Name {
 			continue
 		}
 		b, err := a.job.Load(earlier.Content)
 		if err == nil {
-			err = restoreStates(b, p.Parts)
+			err = restoreStates(b, w.Parts)
 		}
 		if err != nil {
-			return fmt.Errorf("the results of phase %q: %w", p.Name, err)
+			return fmt.Errorf("the results of phase %q: %w", w.Name, err)
 		}
 		return nil
 	}
-	if p.Name != task.Phase || task.Part < 0 || task.Part >= len(p.Parts) {
-		return fmt.Errorf("the task is part %d of phase %q, and the run comes to phase %q of %d parts first", task.Part, task.Phase, p.Name, len(p.Parts))
+	if w.Name != task.Phase || task.Part < 0 || task.Part >= len(w.Parts) {
+		return fmt.Errorf("the task is part %d of phase %q, and the run comes to phase %q of %d parts first", task.Part, task.Phase, w.Name, len(w.Parts))
 	}
-	return a.carryOut(ctx, p.Parts[task.Part])
+	return a.carryOut(ctx, w.Parts[task.Part])
 }
 
 // carryOut takes the part to its end.
-func (a *alone) carryOut(ctx context.Context, part Part) error {
+func (a *Alone) carryOut(ctx context.Context, part Part) error {
 	if a.job.State != nil {
 		was, err := unpack(a.job.State)
 		if err == nil {
@@ -104,7 +108,7 @@ func (a *alone) carryOut(ctx context.Context, part Part) error {
 }
 
 // save saves the state of a part that has made a step.
-func (a *alone) save(part Part) error {
+func (a *Alone) save(part Part) error {
 	if part.K() == 0 {
 		return nil
 	}
@@ -141,7 +145,7 @@ type step struct {
 	Progress float64 `json:"progress"`
 }
 
-func (a *alone) tell(progress float64) {
+func (a *Alone) tell(progress float64) {
 	word, err := json.Marshal(step{a.job.Task.Phase, a.job.Task.Part, a.steps, progress})
 	if err == nil { // else the progress is no number
 		a.job.Tell(word)
@@ -149,7 +153,7 @@ func (a *alone) tell(progress float64) {
 }
 
 // store keeps a shard beside the result.
-func (a *alone) store(n int, write func(io.Writer) error) (sum [sha256.Size]byte, err error) {
+func (a *Alone) store(n int, write func(io.Writer) error) (sum [sha256.Size]byte, err error) {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return sum, err
@@ -166,7 +170,7 @@ func (a *alone) store(n int, write func(io.Writer) error) (sum [sha256.Size]byte
 }
 
 // stored reads a shard.
-func (a *alone) stored(n int, sum [sha256.Size]byte, read func(file io.ReaderAt, size int64) error) error {
+func (a *Alone) stored(n int, sum [sha256.Size]byte, read func(file io.ReaderAt, size int64) error) error {
 	if n >= len(a.shards) || a.shards[n].Sum != sum {
 		return fmt.Errorf("file %d of kept states is not the one of the saved state", n)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/starling-smc/starling/cluster"
 )
 
-// Elsewhere has the parts of a run's phases carried out by the workers of a cluster. The run's folder and its result are those of one
-// process. Parts that end are saved in the folder; what others have done is in the cluster's store until they end.
+// Elsewhere is the Executor that has parts carried out by the workers of a cluster. The run's folder and its result are those of one
+// process. Parts that end are saved in the folder; what others have done is in the cluster's store until they end. It serves one run.
 type Elsewhere struct {
 	Cluster cluster.Cluster
 
@@ -24,6 +24,10 @@ type Elsewhere struct {
 	Task func(ctx context.Context) (cluster.Task, error)
 
 	Tell func(Away) // called with progress, one call at a time; nil: nobody is told
+
+	task  *cluster.Task // nil: not asked for yet
+	ended []Phase       // earlier phases
+	named int           // of these, phases whose results the task names
 }
 
 // Away is the progress of a phase that is carried out elsewhere.
@@ -36,19 +40,11 @@ type Away struct {
 	Resumed     bool           // Share was done before: the speed is not known yet
 }
 
-// away is an Elsewhere at work.
-type away struct {
-	Elsewhere
-	task  *cluster.Task // nil: not asked for yet
-	ended []Phase       // earlier phases
-	named int           // of these, phases whose results the task names
-}
-
 // quiet is how long a part counts as at work after the last word of it.
 const quiet = 2 * time.Minute
 
 // prepare names what the tasks of the next phase need.
-func (a *away) prepare(ctx context.Context) error {
+func (a *Elsewhere) prepare(ctx context.Context) error {
 	if a.task == nil {
 		task, err := a.Task(ctx)
 		if err != nil {
@@ -72,8 +68,9 @@ func (a *away) prepare(ctx context.Context) error {
 }
 
 // carry has the parts of a phase that are not done carried out. The end of ctx cancels the run: workers stop after their steps.
-func (a *away) carry(ctx context.Context, w *work) error {
+func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 	if w.ended == len(w.Parts) {
+		a.ended = append(a.ended, w.Phase)
 		return nil
 	}
 	if err := a.prepare(ctx); err != nil {
@@ -120,11 +117,12 @@ func (a *away) carry(ctx context.Context, w *work) error {
 	if err != nil {
 		return err
 	}
+	a.ended = append(a.ended, w.Phase)
 	return w.tellAll()
 }
 
 // seed lets the worker of a part that has begun here go on from where it is.
-func (a *away) seed(ctx context.Context, w *work, i int, task cluster.Task) error {
+func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task) error {
 	part := w.Parts[i]
 	if part.K() == 0 {
 		return nil

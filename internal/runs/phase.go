@@ -60,18 +60,12 @@ type Phase struct {
 	Resumed func(kept []TraceLine) error
 }
 
-// Phase restores the parts that were saved and takes all of them to their ends, side by side on the pool's threads or, if the run has
-// Options.Elsewhere, on other machines. The run is saved as it goes on. The first error, or the end of ctx, stops all parts after their
-// steps; then they are saved where they are. A nil Run, like one without a folder, saves nothing.
-//
-// On a worker (Alone) it restores the parts that other tasks have carried out, or carries out the part of the worker's task alone: then it
-// returns ErrCarriedOut.
+// Phase restores the parts that were saved and takes all of them to their ends, side by side on the pool's threads or by the run's Executor.
+// The run is saved as it goes on. The first error, or the end of ctx, stops all parts after their steps; then they are saved where they are.
+// A nil Run, like one without a folder, saves nothing.
 func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	if r == nil {
 		r = new(Run)
-	}
-	if r.alone != nil {
-		return r.alone.phase(ctx, &p)
 	}
 	w := &work{Phase: p, run: r, made: make([]int, len(p.Parts)), threads: workers.Threads()}
 	if err := w.restore(); err != nil {
@@ -79,16 +73,12 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	if r.away != nil && !p.Open {
-		if err := r.away.carry(ctx, w); err != nil {
-			stop(err)
-		}
-	} else {
-		workers.Run(len(p.Parts), func(i int) {
-			if err := w.advance(ctx, i); err != nil {
-				stop(err)
-			}
-		})
+	by := r.executor
+	if by == nil || p.Open {
+		by = threads{workers}
+	}
+	if err := by.carry(ctx, w); err != nil {
+		stop(err)
 	}
 	r.clock.share(0)
 	stopped := context.Cause(ctx)
@@ -98,9 +88,6 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	if err := r.keep.end(stopped, p.Parts, w.made, r.trace); err != nil {
 		return err
 	}
-	if r.away != nil {
-		r.away.ended = append(r.away.ended, p)
-	}
 	if !w.traced || p.Open { // the lines of an open phase were counted one by one
 		return nil
 	}
@@ -108,6 +95,27 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 		return fmt.Errorf("the trace of phase %q: %w", p.Name, err)
 	}
 	return nil
+}
+
+// Executor takes the parts of a phase to their ends: the threads of this process, the workers of a cluster (Elsewhere), or a worker that has
+// one of them to carry out (Alone).
+type Executor interface {
+	// carry returns once all parts are done, or with the error that stopped them.
+	carry(ctx context.Context, w *work) error
+}
+
+// threads carry out parts in this process.
+type threads struct{ *pool.Pool }
+
+func (t threads) carry(ctx context.Context, w *work) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	t.Run(len(w.Parts), func(i int) {
+		if err := w.advance(ctx, i); err != nil {
+			stop(err)
+		}
+	})
+	return context.Cause(ctx)
 }
 
 // work is a Phase in progress.

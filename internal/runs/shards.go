@@ -15,7 +15,7 @@ import (
 
 // Stores reports whether Store can be called: the run has a folder, or on a worker its submitter has one, and its kind has shards.
 func (r *Run) Stores() bool {
-	return r != nil && (r.open && r.folder.kind.Shards != "" || r.alone != nil && r.alone.shelves)
+	return r != nil && (r.open && r.folder.kind.Shards != "" || r.shelf != nil)
 }
 
 // Free is the number of bytes that the folder's disk has for this user, with those of the run's files in the folder, as shards and
@@ -31,8 +31,8 @@ func (r *Run) Free() (bytes int64, ok bool) {
 // Store writes shard number n of a part, of about so many bytes, and returns its sum. If the disk has less, nothing is written. Several
 // parts may call it at the same time.
 func (r *Run) Store(part, n int, bytes int64, write func(io.Writer) error) (sum [sha256.Size]byte, err error) {
-	if r.alone != nil {
-		return r.alone.store(n, write)
+	if r.shelf != nil {
+		return r.shelf.store(n, write)
 	}
 	path := r.shard(part, n)
 	if free, ok := r.free(r.folder.Dir); ok && free < bytes {
@@ -49,8 +49,8 @@ func (r *Run) Store(part, n int, bytes int64, write func(io.Writer) error) (sum 
 // Stored calls read with shard number n of a part, and its size. If it is not the one with this sum, which is compared as in Record.Open,
 // the error is a *DamagedError. A run may have thousands of shards: after read each is opened for every read alone, and must stay as it is.
 func (r *Run) Stored(part, n int, sum [sha256.Size]byte, read func(file io.ReaderAt, size int64) error) error {
-	if r.alone != nil {
-		return r.alone.stored(n, sum, read)
+	if r.shelf != nil {
+		return r.shelf.stored(n, sum, read)
 	}
 	f, err := openLarge(r.shard(part, n))
 	if err == nil {
