@@ -47,6 +47,8 @@ type attempt struct {
 	lease   Lease
 	stop    context.CancelCauseFunc // ends the attempt
 
+	beside Content // what Job.Beside was given; used by the computing goroutine alone
+
 	begun    time.Time
 	moved    atomic.Int64  // nanoseconds from begun until the computing goroutine last made progress
 	progress atomic.Uint64 // bits of a float64
@@ -222,7 +224,7 @@ func (a *attempt) finish(ctx context.Context, bytes []byte, took time.Duration) 
 	if err != nil {
 		return err
 	}
-	mine := Result{a.id, c, a.Name, a.state.Epoch, took.Seconds()}
+	mine := Result{a.id, c, a.beside, a.Name, a.state.Epoch, took.Seconds()}
 	err = a.Results.Write(ctx, a.run, a.id, encode(mine))
 	if !errors.Is(err, ErrExists) {
 		return err

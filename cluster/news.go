@@ -42,6 +42,12 @@ func (j *Job) Keep(b []byte) (Content, error) {
 	return Save(context.WithoutCancel(j.ctx), j.attempt.Blocks, Shared, b)
 }
 
+// Beside stores bytes that come with the result and are not compared, as they differ from worker to worker by nature.
+func (j *Job) Beside(b []byte) (err error) {
+	j.attempt.beside, err = j.Keep(b)
+	return err
+}
+
 // Seed gives a task that no worker has taken yet a state to go on from.
 func (c Cluster) Seed(ctx context.Context, task Task, saved []byte) error {
 	run, id := task.Run(), task.Digest()

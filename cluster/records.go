@@ -23,6 +23,7 @@ type state struct {
 type Result struct {
 	Task    Sum     `json:"task"`
 	Content Content `json:"content"`
+	Beside  Content `json:"beside"` // what comes with it and differs by nature, such as times
 	Worker  string  `json:"worker"`
 	Epoch   int     `json:"epoch"`
 	Seconds float64 `json:"seconds"` // that this worker took for its share of the work

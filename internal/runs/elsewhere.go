@@ -100,9 +100,9 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 	defer stop()
 	ear.report(w.begun)
 	c := &cluster.Coordinator{Cluster: a.Cluster}
-	err = c.Do(ctx, tasks, func(j int, result []byte) error {
+	err = c.Do(ctx, tasks, func(j int, end cluster.End) error {
 		i := parts[j]
-		if err := w.deliver(ctx, i, result, a.Cluster.Blocks, ear); err != nil {
+		if err := w.deliver(ctx, i, end.Result, a.Cluster.Blocks, ear); err != nil {
 			return fmt.Errorf("phase %q: part %d, as it came back: %w", w.Name, i, err)
 		}
 		return nil
