@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,54 +37,68 @@ const (
 )
 
 // taskOf makes the task that all tasks of a run are like, and puts the files that it names into the store.
-func taskOf(ctx context.Context, c cluster.Cluster, s *Spec, does string, shelves bool, dir string) (task cluster.Task, err error) {
-	if s.Data.Memory != nil {
-		return task, wrongUse("the examples are in the memory of this program, and workers are others: write them to files that the Spec names")
-	}
-	text, err := json.Marshal(order{does, shelves, string(s.YAML())})
+func taskOf(ctx context.Context, c cluster.Cluster, s *Spec, shelves bool, dir string) (cluster.Task, error) {
+	task := taskOfThis()
+	text, err := json.Marshal(order{"part", shelves, string(s.YAML())})
 	if err != nil {
 		return task, err
 	}
-	if task.Config, err = cluster.Save(ctx, c.Blocks, cluster.Shared, text); err != nil {
+	files := files{Blocks: c.Blocks}
+	if err := files.add(ctx, s, dir); err != nil {
 		return task, err
 	}
-	task.Version, task.Arch, task.Kernels = build(), runtime.GOARCH, lanes.Kernels()
-	put := func(name, path string) error {
-		b, err := regular.Read(path, math.MaxInt64)
-		if err != nil {
-			return &DataError{Err: err}
-		}
-		content, err := cluster.Save(ctx, c.Blocks, cluster.Shared, b)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		task.Data = append(task.Data, cluster.Input{Name: name, Content: content})
-		return nil
+	task.Data = files.inputs
+	task.Config, err = cluster.Save(ctx, c.Blocks, cluster.Shared, text)
+	return task, err
+}
+
+// taskOfThis is a task of this program, before it is said what to do.
+func taskOfThis() cluster.Task {
+	return cluster.Task{Version: build(), Arch: runtime.GOARCH, Kernels: lanes.Kernels()}
+}
+
+// files puts files into the store, each once.
+type files struct {
+	cluster.Blocks
+	inputs []cluster.Input
+}
+
+// add puts the files that a Spec reads. dir is the folder of known sets.
+func (f *files) add(ctx context.Context, s *Spec, dir string) error {
+	if s.Data.Memory != nil {
+		return wrongUse("the examples are in the memory of this program, and workers are others: write them to files that the Spec names")
 	}
-	for _, name := range namedFiles(s) {
-		if err := put(namedFile+name, name); err != nil {
-			return task, err
+	for _, name := range s.Files() {
+		if err := f.put(ctx, namedFile+name, name); err != nil {
+			return err
 		}
 	}
 	names, paths, err := s.Data.KnownFiles(dir)
 	if err != nil {
-		return task, &DataError{Err: err}
+		return &DataError{Err: err}
 	}
 	for i, name := range names {
-		if err := put(knownFile+name, paths[i]); err != nil {
-			return task, err
+		if err := f.put(ctx, knownFile+name, paths[i]); err != nil {
+			return err
 		}
 	}
-	return task, nil
+	return nil
 }
 
-// namedFiles are the files that a Spec names.
-func namedFiles(s *Spec) []string {
-	names := s.Data.Files()
-	if s.Model.Init != "" {
-		names = append(names, s.Model.Init)
+func (f *files) put(ctx context.Context, name, path string) error {
+	if slices.ContainsFunc(f.inputs, func(in cluster.Input) bool { return in.Name == name }) {
+		return nil
 	}
-	return names
+	b, err := regular.Read(path, math.MaxInt64)
+	if err != nil {
+		return &DataError{Err: err}
+	}
+	content, err := cluster.Save(ctx, f.Blocks, cluster.Shared, b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	f.inputs = append(f.inputs, cluster.Input{Name: name, Content: content})
+	return nil
 }
 
 // build names the program: two programs of the same name compute the same bytes. Where the revision does not say what the program was
@@ -122,7 +137,7 @@ func elsewhere(o Options, s *Spec, told func() method.Status, tell func(method.S
 	return &runs.Elsewhere{
 		Cluster: *o.Cluster,
 		Task: func(ctx context.Context) (cluster.Task, error) {
-			return taskOf(ctx, *o.Cluster, s, "part", o.Folder != nil, o.DataDir)
+			return taskOf(ctx, *o.Cluster, s, o.Folder != nil, o.DataDir)
 		},
 		Tell: func(a runs.Away) { tell(awayStatus(a, told())) },
 	}

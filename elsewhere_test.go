@@ -79,16 +79,7 @@ func TestElsewhereResumed(t *testing.T) {
 	want := contents(t, whole)
 	stopped := func(o Options) string {
 		dir := filepath.Join(t.TempDir(), "run")
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		o.Progress = func(e Event) {
-			if p, ok := e.(*Progress); ok && p.Share > 0.1 {
-				stop()
-			}
-		}
-		if _, err := resume(ctx, dir, spec, o); !errors.Is(err, context.Canceled) {
-			t.Fatal("not stopped:", err)
-		}
+		stopEarly(t, dir, spec, o)
 		return dir
 	}
 	c := cluster.InMemory(0, 0)
@@ -130,5 +121,20 @@ func TestElsewhereFails(t *testing.T) {
 	_, got := Fit(t.Context(), spec, Options{Cluster: &c})
 	if want == nil || got == nil || !strings.Contains(got.Error(), want.Error()) {
 		t.Errorf("elsewhere: %v\nhere: %v", got, want)
+	}
+}
+
+// stopEarly begins a run in a folder and stops it.
+func stopEarly(t *testing.T, dir string, spec Spec, o Options) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	o.Progress = func(e Event) {
+		if p, ok := e.(*Progress); ok && p.Share > 0.1 {
+			stop()
+		}
+	}
+	if _, err := resume(ctx, dir, spec, o); !errors.Is(err, context.Canceled) {
+		t.Fatal("not stopped:", err)
 	}
 }

@@ -72,7 +72,10 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	m := Manifest{Started: now(), Kernel: lanes.Kernel()}
 	m.Version, m.Revision = Version()
-	if o.Folder != nil {
+	switch {
+	case o.from != nil:
+		m.From = *o.from
+	case o.Folder != nil:
 		m.From = whence(o.Folder.Dir)
 	}
 	p, err := s.Plan(o.DataDir, o.Memory, method.Job{

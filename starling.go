@@ -45,6 +45,7 @@ type Options struct {
 	// are asked to stop; what they have done stays in the cluster's store, and a run that is resumed goes on from it.
 	Cluster *cluster.Cluster
 
+	from *string                                 // of the manifest; nil: whence says it
 	now  func() time.Time                        // nil: the clock
 	free func(dir string) (bytes int64, ok bool) // of a folder's disk; nil: as the system says
 }

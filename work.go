@@ -66,6 +66,7 @@ func Build() string { return build() }
 // works lists what a task may ask for.
 var works = map[string]func(w *workshop, ctx context.Context, o order, job *cluster.Job) ([]byte, error){
 	"part": (*workshop).part,
+	"run":  (*workshop).whole,
 }
 
 // workshop is a worker process. It keeps the plans of the runs that it was last given.
@@ -153,52 +154,50 @@ func (w *workshop) plan(o order, job *cluster.Job) (*spec.Plan, error) {
 	if err != nil {
 		return nil, &cluster.FinalError{Err: err}
 	}
-	dir, err := w.files(&s, job)
+	places, dir, err := w.files(job)
 	if err != nil {
 		return nil, err
 	}
-	return s.Plan(dir, w.Memory, method.Job{Pool: w.threads, Files: o.Shelves})
+	return s.Placed(places).Plan(dir, w.Memory, method.Job{Pool: w.threads, Files: o.Shelves})
 }
 
-// files brings the files of a task to this machine and lets the Spec name them here. It returns the folder of known sets.
-func (w *workshop) files(s *Spec, job *cluster.Job) (dir string, err error) {
+// files brings the files of a task to this machine. It returns where those lie that configs name, and the folder of known sets.
+func (w *workshop) files(job *cluster.Job) (places map[string]string, dir string, err error) {
 	task := job.Task
-	here, moved := true, map[string]string{} // the files lie in DataDir, as the Spec names them there
-	var files []depot.File
+	if len(task.Data) == 0 {
+		return nil, w.DataDir, nil
+	}
+	here := w.DataDir != "" // the files lie in DataDir
+	places = map[string]string{}
+	var all []depot.File
 	for i, in := range task.Data {
 		name, known := strings.CutPrefix(in.Name, knownFile)
+		f := depot.File{Sum: in.Content.Sum, Bytes: in.Content.Bytes, Name: name, Get: func() ([]byte, error) { return job.Load(in.Content) }}
+		at := name
 		if !known {
 			name, _ = strings.CutPrefix(in.Name, namedFile)
+			at = baseOf(name)
+			f.Name = fmt.Sprintf("%d/%s", i, at)
+			places[name] = filepath.Join(w.DataDir, at)
 		}
-		at := filepath.Join(w.DataDir, filepath.FromSlash(name))
-		f := depot.File{Sum: in.Content.Sum, Bytes: in.Content.Bytes, Name: name, Get: func() ([]byte, error) { return job.Load(in.Content) }}
-		if !known {
-			f.Name = fmt.Sprintf("%d/%s", i, baseOf(name))
-			at = filepath.Join(w.DataDir, baseOf(name))
-			moved[name] = at
-		}
-		here = here && w.DataDir != "" && depot.Is(at, f.Sum)
-		files = append(files, f)
+		here = here && depot.Is(filepath.Join(w.DataDir, filepath.FromSlash(at)), f.Sum)
+		all = append(all, f)
 	}
-	dir = w.DataDir
-	if !here {
-		text, err := json.Marshal(task.Data)
-		if err != nil {
-			return "", err
-		}
-		if dir, err = (depot.Depot{Dir: w.Cache, Most: w.CacheBytes}).Folder(cluster.SumOf(text).String(), files); err != nil {
-			return "", err
-		}
-		for i, in := range task.Data {
-			if name, named := strings.CutPrefix(in.Name, namedFile); named {
-				moved[name] = filepath.Join(dir, filepath.FromSlash(files[i].Name))
-			}
+	if here {
+		return places, w.DataDir, nil
+	}
+	text, err := json.Marshal(task.Data)
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err = depot.Depot{Dir: w.Cache, Most: w.CacheBytes}.Folder(cluster.SumOf(text).String(), all)
+	if err != nil {
+		return nil, "", err
+	}
+	for i, in := range task.Data {
+		if name, named := strings.CutPrefix(in.Name, namedFile); named {
+			places[name] = filepath.Join(dir, filepath.FromSlash(all[i].Name))
 		}
 	}
-	to := func(name string) string { return moved[name] }
-	s.Data = s.Data.Moved(to)
-	if s.Model.Init != "" {
-		s.Model.Init = to(s.Model.Init)
-	}
-	return dir, nil
+	return places, dir, nil
 }

@@ -137,16 +137,16 @@ func (p *pulse) due() bool {
 	return is
 }
 
-// step is what a worker tells of a part.
-type step struct {
+// Step is what a worker tells of the part of its task.
+type Step struct {
 	Phase    string  `json:"phase"`
 	Part     int     `json:"part"`
 	K        int     `json:"k"`
-	Progress float64 `json:"progress"`
+	Progress float64 `json:"progress"` // 0 to 1; 1: the part has ended
 }
 
 func (a *Alone) tell(progress float64) {
-	word, err := json.Marshal(step{a.job.Task.Phase, a.job.Task.Part, a.steps, progress})
+	word, err := json.Marshal(Step{a.job.Task.Phase, a.job.Task.Part, a.steps, progress})
 	if err == nil { // else the progress is no number
 		a.job.Tell(word)
 	}

@@ -249,7 +249,7 @@ type stamp struct {
 }
 
 func (e *ear) hear(word cluster.Word) {
-	var s step
+	var s Step
 	if json.Unmarshal(word.Step, &s) != nil || s.Phase != e.Name || s.Part < 0 || s.Part >= len(e.at) {
 		return
 	}
