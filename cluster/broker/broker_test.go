@@ -10,7 +10,7 @@ import (
 // TestContracts: NATS keeps what the interfaces promise.
 func TestContracts(t *testing.T) {
 	simulate(t, func(t *testing.T, dir string) {
-		b := connect(t, serve(t, dir, nil), Options{QuotaTasks: clustertest.MaxTasks, QuotaBytes: clustertest.MaxBytes})
+		b := connect(t, clustertest.Serve(t, dir, nil), Options{QuotaTasks: clustertest.MaxTasks, QuotaBytes: clustertest.MaxBytes})
 		clustertest.Contracts(t, b.Cluster(), time.Minute)
 	})
 }
