@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -36,20 +37,26 @@ func (c Cluster) Hear(run Sum, heard func(Word)) (stop func(), err error) {
 	})
 }
 
-// Keep stores bytes that belong to the task's result beside it, such as files that it names. They stay when the state changes.
+// Keep stores bytes that the state and the result name, such as files. They stay when the state changes.
 func (j *Job) Keep(b []byte) (Content, error) {
-	defer j.attempt.moves()
-	return Save(context.WithoutCancel(j.ctx), j.attempt.Blocks, Shared, b)
+	a := j.attempt
+	defer a.moves()
+	c, err := Save(context.WithoutCancel(j.ctx), a.Blocks, Shared, b)
+	if err == nil && !slices.ContainsFunc(a.kept, func(k Content) bool { return k.Sum == c.Sum }) {
+		a.kept = append(slices.Clip(a.kept), c) // a state that is being written may share it
+	}
+	return c, err
 }
 
 // Beside stores bytes that come with the result and are not compared, as they differ from worker to worker by nature.
 func (j *Job) Beside(b []byte) (err error) {
-	j.attempt.beside, err = j.Keep(b)
+	defer j.attempt.moves()
+	j.attempt.beside, err = Save(context.WithoutCancel(j.ctx), j.attempt.Blocks, Shared, b)
 	return err
 }
 
-// Seed gives a task that no worker has taken yet a state to go on from.
-func (c Cluster) Seed(ctx context.Context, task Task, saved []byte) error {
+// Seed gives a task that no worker has taken yet a state to go on from. kept are contents in the space Shared that the state names.
+func (c Cluster) Seed(ctx context.Context, task Task, saved []byte, kept ...Content) error {
 	run, id := task.Run(), task.Digest()
 	var s state
 	revision, err := read(ctx, c.Values, stateKey(run, id), &s)
@@ -60,7 +67,7 @@ func (c Cluster) Seed(ctx context.Context, task Task, saved []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = swap(ctx, c.Values, stateKey(run, id), state{Saved: []Content{content}}, 0)
+	_, err = swap(ctx, c.Values, stateKey(run, id), state{Saved: []Content{content}, Kept: kept}, 0)
 	if errors.Is(err, ErrConflict) { // a worker has it now
 		return nil
 	}

@@ -17,16 +17,18 @@ type state struct {
 	Last     string    `json:"last"`     // how the last attempt ended
 	Progress float64   `json:"progress"` // 0 to 1
 	Saved    []Content `json:"saved"`    // the saved states, the newest first: two, in case one is damaged
+	Kept     []Content `json:"kept"`     // what Job.Keep stored beside them, in the space Shared
 }
 
 // Result is a task's result. Its digest is Content.Sum. The other fields differ from worker to worker by nature, and are not compared.
 type Result struct {
-	Task    Sum     `json:"task"`
-	Content Content `json:"content"`
-	Beside  Content `json:"beside"` // what comes with it and differs by nature, such as times
-	Worker  string  `json:"worker"`
-	Epoch   int     `json:"epoch"`
-	Seconds float64 `json:"seconds"` // that this worker took for its share of the work
+	Task    Sum       `json:"task"`
+	Content Content   `json:"content"`
+	Beside  Content   `json:"beside"` // what comes with it and differs by nature, such as times
+	Kept    []Content `json:"kept"`   // what Job.Keep stored for it
+	Worker  string    `json:"worker"`
+	Epoch   int       `json:"epoch"`
+	Seconds float64   `json:"seconds"` // that this worker took for its share of the work
 }
 
 const (

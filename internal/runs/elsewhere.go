@@ -151,7 +151,7 @@ func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task)
 	if err != nil {
 		return err
 	}
-	return a.Cluster.Seed(ctx, task, b)
+	return a.Cluster.Seed(ctx, task, b, so.shards...)
 }
 
 // deliver takes a part to the end that it has come to elsewhere, with its lines and the files of its kept states.
