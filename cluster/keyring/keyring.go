@@ -41,10 +41,14 @@ const (
 
 // Client is what a worker or a submitter shows to a server.
 type Client struct {
-	Role Role
-	TLS  *tls.Config
-	Seed []byte // of its nkey
+	Role  Role
+	TLS   *tls.Config
+	Seed  []byte // of its nkey
+	Inbox string // prefix of the subjects that the client gets answers on: the server of starling lets a worker listen on no others
 }
+
+// WorkerInbox is the Inbox of workers.
+const WorkerInbox = "_INBOX_worker"
 
 // Servers is what a server shows to its clients and to other servers.
 type Servers struct {
@@ -77,7 +81,11 @@ func Read(dir string, role Role) (Client, error) {
 	if _, err := nkeys.FromSeed(seed); err != nil {
 		return Client{}, fmt.Errorf("%s has no nkey (%w): copy the folder again from where starling cluster keys made it", path, err)
 	}
-	return Client{role, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: authority, Certificates: []tls.Certificate{pair}}, seed}, nil
+	c := Client{role, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: authority, Certificates: []tls.Certificate{pair}}, seed, "_INBOX"}
+	if role == Worker {
+		c.Inbox = WorkerInbox
+	}
+	return c, nil
 }
 
 // ReadServer reads the keys of a server from the folder that [Write] made, or from its own folder.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,9 +16,6 @@ import (
 
 	"github.com/starling-smc/starling/cluster/keyring"
 )
-
-// workerInbox begins the subjects on which workers get replies.
-const workerInbox = "_INBOX_worker"
 
 const (
 	maxLine    = 4 << 10 // of the protocol, as in the NATS server
@@ -141,7 +139,7 @@ func one(in *bufio.Reader, out *bufio.Writer) error {
 
 // checkSubscription refuses all inboxes but those of one that knows its name.
 func checkSubscription(subject string) error {
-	rest, ok := strings.CutPrefix(subject, workerInbox+".")
+	rest, ok := strings.CutPrefix(subject, keyring.WorkerInbox+".")
 	if !ok {
 		return nil
 	}
@@ -180,7 +178,7 @@ func publish(verb string, words [][]byte, in *bufio.Reader, out *bufio.Writer) e
 	}
 	if len(words)-sizes == 2 {
 		reply := string(words[1])
-		if !strings.HasPrefix(reply, workerInbox+".") || !nats.IsValidLiteralSubject(reply) {
+		if !strings.HasPrefix(reply, keyring.WorkerInbox+".") || !nats.IsValidLiteralSubject(reply) {
 			return &refusal{forged, fmt.Sprintf("a reply to %.80q, which is not the worker's", reply)}
 		}
 	}
@@ -191,7 +189,7 @@ func publish(verb string, words [][]byte, in *bufio.Reader, out *bufio.Writer) e
 	if _, err := io.ReadFull(in, headers); err != nil {
 		return err
 	}
-	if err := checkHeaders(subject, headers); err != nil {
+	if err := checkHeaders(subject, headers, size-header); err != nil {
 		return err
 	}
 	if err := write(out, append([]byte(verb+" "), bytes.Join(words, []byte(" "))...)); err != nil {
@@ -214,11 +212,13 @@ func publish(verb string, words [][]byte, in *bufio.Reader, out *bufio.Writer) e
 	return err
 }
 
-// headersAllowed are those that a worker may send; others change more than a message.
-var headersAllowed = map[string]bool{"nats-expected-last-subject-sequence": true, "nats-msg-id": true, "nats-expected-stream": true}
+// headersAllowed are those that a worker may send. Others change more than the message's subject.
+var headersAllowed = []string{"nats-expected-last-subject-sequence", "starling-pieces", "starling-dropped", "nats-ttl"}
 
-func checkHeaders(subject string, headers []byte) error {
-	compares := false
+// checkHeaders refuses other headers, values that are set without a comparison, and messages that go away, unless they stand for a dropped block of
+// a state.
+func checkHeaders(subject string, headers []byte, body int) error {
+	var has [4]bool
 	if len(headers) > 0 {
 		lines := strings.Split(string(headers), "\r\n")
 		if n := len(lines); n < 3 || lines[0] != "NATS/1.0" || lines[n-1] != "" || lines[n-2] != "" {
@@ -226,15 +226,18 @@ func checkHeaders(subject string, headers []byte) error {
 		}
 		for _, line := range lines[1 : len(lines)-2] {
 			name, _, found := strings.Cut(line, ":")
-			name = strings.ToLower(name)
-			if !found || !headersAllowed[name] || strings.ContainsAny(line, "\r\n") {
+			i := slices.Index(headersAllowed, strings.ToLower(name))
+			if !found || i < 0 || strings.ContainsAny(line, "\r\n") {
 				return &refusal{forged, fmt.Sprintf("a message with the header %.40q", name)}
 			}
-			compares = compares || name == "nats-expected-last-subject-sequence"
+			has[i] = true
 		}
 	}
-	if strings.HasPrefix(subject, "$KV.") && !compares {
+	switch compares, drops, ends := has[0], has[2], has[3]; {
+	case strings.HasPrefix(subject, "$KV.") && !compares:
 		return &refusal{forged, "a value set without a comparison"}
+	case (drops || ends) && (body > 0 || !strings.HasPrefix(subject, "starling.block.state.")):
+		return &refusal{forged, "dropping what is no state"}
 	}
 	return nil
 }

@@ -116,6 +116,9 @@ func (s *Server) secure(conn net.Conn, fromServer *bufio.Reader) (*tls.Conn, err
 	}
 	secured := tls.Server(conn, s.keys.TLS)
 	if err := secured.HandshakeContext(deadline); err != nil {
+		// The client learns why only if it can still write its first message, and then reads.
+		conn.SetDeadline(time.Now().Add(time.Second))
+		io.CopyN(io.Discard, conn, maxConnect)
 		return nil, &refusal{unknown, "TLS: " + err.Error()}
 	}
 	return secured, conn.SetDeadline(time.Time{})

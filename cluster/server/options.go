@@ -159,8 +159,8 @@ var allowed = map[keyring.Role]*nats.Permissions{
 	keyring.Submitter: nil,
 	keyring.Worker: {
 		Publish: &nats.SubjectPermission{Allow: []string{
+			"$JS.API.INFO", // whether JetStream is there
 			"$JS.API.CONSUMER.MSG.NEXT.STARLING_TASKS.workers",
-			"$JS.API.CONSUMER.INFO.STARLING_TASKS.workers",
 			"$JS.ACK.STARLING_TASKS.workers.>",
 			"$JS.API.DIRECT.GET.STARLING_BLOCKS.starling.block.>",
 			"$JS.API.DIRECT.GET.STARLING_RESULTS.starling.result.*.*",
@@ -172,9 +172,8 @@ var allowed = map[keyring.Role]*nats.Permissions{
 			"starling.news.*",
 		}},
 		Subscribe: &nats.SubjectPermission{Allow: []string{
-			workerInbox + ".>",
+			keyring.WorkerInbox + ".>",
 			"starling.hello",
-			"starling.news.*",
 		}},
 		Response: &nats.ResponsePermission{MaxMsgs: 1, Expires: handshakeTime},
 	},

@@ -172,17 +172,9 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	consumer, err := worker.Consumer(within(t), "STARLING_TASKS", "workers")
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch, err := consumer.Fetch(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := <-batch.Messages()
-	if m == nil || string(m.Data()) != "task" {
-		t.Fatalf("%v, %v", m, batch.Error())
+	m, err := conn.RequestWithContext(within(t), "$JS.API.CONSUMER.MSG.NEXT.STARLING_TASKS.workers", []byte(`{"batch":1,"expires":1000000000}`))
+	if err != nil || string(m.Data) != "task" {
+		t.Fatalf("%v, %v", m, err)
 	}
 	for _, subject := range []string{"starling.block.shared.aa.0", "starling.result.a.b"} {
 		if _, err := worker.Publish(within(t), subject, []byte(strings.Repeat("block", 200_000))); err != nil {
@@ -193,8 +185,11 @@ func TestKeys(t *testing.T) {
 	if err != nil || len(reply.Data) != 1_000_000 {
 		t.Errorf("%v", err)
 	}
-	if err := m.DoubleAck(within(t)); err != nil {
+	if _, err := conn.RequestWithContext(within(t), m.Reply, []byte("+ACK")); err != nil {
 		t.Error(err)
+	}
+	if i, err := stream(t, submitter, "STARLING_TASKS").Info(within(t)); err != nil || i.State.Msgs != 0 {
+		t.Errorf("the task is still there: %+v, %v", i, err)
 	}
 	if n := s.Info().Refused; len(n) != 0 {
 		t.Errorf("refused %v", n)
