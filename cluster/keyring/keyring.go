@@ -145,10 +145,24 @@ func roleFolder(dir string, role Role) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: copy the folder again from where starling cluster keys made it", filepath.Join(dir, certificateFile), err)
 	}
-	if have := leaf.Subject.CommonName; have != commonName(role) {
-		return "", fmt.Errorf("%s has the keys of a %s, and this needs those of a %s: name that folder", dir, strings.TrimPrefix(have, commonName("")), role)
+	have, err := RoleOf(leaf)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", filepath.Join(dir, certificateFile), err)
+	}
+	if have != role {
+		return "", fmt.Errorf("%s has the keys of a %s, and this needs those of a %s: name that folder", dir, have, role)
 	}
 	return dir, nil
+}
+
+// RoleOf returns the role that a certificate was made for.
+func RoleOf(c *x509.Certificate) (Role, error) {
+	for _, role := range []Role{Server, Submitter, Worker} {
+		if c.Subject.CommonName == commonName(role) {
+			return role, nil
+		}
+	}
+	return "", fmt.Errorf("the certificate of %q was not made by starling cluster keys", c.Subject.CommonName)
 }
 
 func exists(path string) bool {

@@ -3,7 +3,6 @@ package server
 import (
 	"bufio"
 	"bytes"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,16 +35,6 @@ type guard struct {
 	in    net.Conn
 	role  keyring.Role // by the certificate; "": a server without keys
 	nkeys map[keyring.Role]string
-}
-
-// roleOf returns the role that a client's certificate is for.
-func roleOf(c *tls.Conn) (keyring.Role, error) {
-	name := c.ConnectionState().PeerCertificates[0].Subject.CommonName
-	role := keyring.Role(strings.TrimPrefix(name, "starling "))
-	if role != keyring.Worker && role != keyring.Submitter {
-		return "", &refusal{unknown, fmt.Sprintf("the certificate of %q is not a client's", name)}
-	}
-	return role, nil
 }
 
 // copy passes on what comes in, until either side ends. The error says what was refused.

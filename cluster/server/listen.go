@@ -6,14 +6,20 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"time"
+
+	"github.com/starling-smc/starling/cluster/keyring"
 )
 
 // handshakeTime is how long a client may take until it is known.
 const handshakeTime = 10 * time.Second
+
+// errGone says that a client or the server has ended the connection before they knew each other, as whoever looks whether the port is open does.
+var errGone = errors.New("one side has gone")
 
 // accept serves clients until the listener is closed.
 func (s *Server) accept() {
@@ -46,7 +52,7 @@ func (s *Server) accept() {
 				s.mu.Unlock()
 				conn.Close()
 			}()
-			if err := s.serve(conn); err != nil {
+			if err := s.serve(conn); err != nil && err != errGone {
 				s.refused.count(err, conn.RemoteAddr().String())
 			}
 		}()
@@ -57,7 +63,7 @@ func (s *Server) accept() {
 func (s *Server) serve(conn net.Conn) error {
 	inner, err := s.nats.InProcessConn()
 	if err != nil {
-		return nil // it shuts down
+		return errGone
 	}
 	defer inner.Close()
 	fromServer := bufio.NewReaderSize(inner, 64<<10)
@@ -68,13 +74,11 @@ func (s *Server) serve(conn net.Conn) error {
 			return err
 		}
 		defer secured.Close()
-		role, err := roleOf(secured)
-		if err != nil {
-			return err
-		}
 		// A certificate ends also for who is connected.
-		expiry := time.AfterFunc(time.Until(secured.ConnectionState().PeerCertificates[0].NotAfter), func() { conn.Close() })
+		shown := secured.ConnectionState().PeerCertificates[0]
+		expiry := time.AfterFunc(time.Until(shown.NotAfter), func() { conn.Close() })
 		defer expiry.Stop()
+		role, _ := keyring.RoleOf(shown)
 		g = &guard{in: secured, role: role, nkeys: s.keys.Clients}
 		conn = secured
 	}
@@ -95,7 +99,7 @@ func (s *Server) serve(conn net.Conn) error {
 func (s *Server) secure(conn net.Conn, fromServer *bufio.Reader) (*tls.Conn, error) {
 	line, err := fromServer.ReadBytes('\n')
 	if err != nil {
-		return nil, nil
+		return nil, errGone
 	}
 	greeting := map[string]any{}
 	numbers := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(line, []byte("INFO "))))
@@ -112,14 +116,24 @@ func (s *Server) secure(conn net.Conn, fromServer *bufio.Reader) (*tls.Conn, err
 	defer cancel()
 	conn.SetDeadline(time.Now().Add(handshakeTime))
 	if _, err := fmt.Fprintf(conn, "INFO %s\r\n", text); err != nil {
-		return nil, &refusal{unknown, "the client went away"}
+		return nil, errGone
 	}
 	secured := tls.Server(conn, s.keys.TLS)
-	if err := secured.HandshakeContext(deadline); err != nil {
+	if err := secured.HandshakeContext(deadline); errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+		return nil, errGone
+	} else if err != nil {
 		// The client learns why only if it can still write its first message, and then reads.
 		conn.SetDeadline(time.Now().Add(time.Second))
 		io.CopyN(io.Discard, conn, maxConnect)
 		return nil, &refusal{unknown, "TLS: " + err.Error()}
 	}
 	return secured, conn.SetDeadline(time.Time{})
+}
+
+// onlyClients refuses certificates of servers.
+func onlyClients(c tls.ConnectionState) error {
+	if role, err := keyring.RoleOf(c.PeerCertificates[0]); err != nil || role != keyring.Worker && role != keyring.Submitter {
+		return errors.New("the certificate is not a worker's or a submitter's")
+	}
+	return nil
 }

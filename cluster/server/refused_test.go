@@ -62,7 +62,7 @@ func TestStrangers(t *testing.T) {
 		{"no certificate", with(func(c *tls.Config) { c.Certificates = nil }), mine.Seed, "certificate required"},
 		{"a certificate of another authority", with(func(c *tls.Config) { c.Certificates = other.TLS.Certificates }), mine.Seed, "unknown certificate authority"},
 		{"a certificate of another server", with(func(c *tls.Config) { c.Certificates = servers.Peers.Certificates }), mine.Seed, "unknown certificate authority"},
-		{"the server's certificate", with(func(c *tls.Config) { c.Certificates = servers.TLS.Certificates }), mine.Seed, "EOF"},
+		{"the server's certificate", with(func(c *tls.Config) { c.Certificates = servers.TLS.Certificates }), mine.Seed, "bad certificate"},
 		{"a server of another authority", other.TLS, mine.Seed, "unknown authority"},
 		{"TLS 1.2", with(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 }), mine.Seed, "protocol version"},
 		{"another nkey", mine.TLS, other.Seed, nats.ErrAuthorization.Error()},
@@ -117,6 +117,7 @@ func TestExpired(t *testing.T) {
 
 // TestCertificateEnds: a certificate ends for who is connected, too.
 func TestCertificateEnds(t *testing.T) {
+	t.Parallel() // it waits
 	keys := newKeys(t, 2*time.Second)
 	s := start(t, Options{Listen: "127.0.0.1:0", Keys: keys})
 	gone := make(chan struct{})
@@ -150,6 +151,23 @@ func raw(t *testing.T, s *Server, keys string) (*tls.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	return secured, bufio.NewReader(secured)
+}
+
+// TestProbe: to look whether the port is open is no offence.
+func TestProbe(t *testing.T) {
+	s := start(t, Options{Listen: "127.0.0.1:0", Keys: newKeys(t, time.Hour)})
+	conn, err := net.Dial("tcp", s.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bufio.NewReader(conn).ReadString('\n')
+	conn.Close()
+	raw, _ := net.Dial("tcp", s.Address())
+	raw.Close()
+	time.Sleep(50 * time.Millisecond)
+	if n := s.Info().Refused; len(n) > 0 {
+		t.Errorf("refused %v", n)
+	}
 }
 
 // TestPlain: a client without TLS is refused at a port with TLS.

@@ -66,6 +66,8 @@ func Start(o Options) (_ *Server, err error) {
 		if err != nil {
 			return nil, err
 		}
+		keys.TLS.VerifyConnection = onlyClients
+		keys.TLS.SessionTicketsDisabled = true // each connection shows a certificate that is valid then
 		s.keys = &keys
 	}
 	if err := o.check(); err != nil {
