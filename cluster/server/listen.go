@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/starling-smc/starling/cluster/keyring"
@@ -119,7 +120,7 @@ func (s *Server) secure(conn net.Conn, fromServer *bufio.Reader) (*tls.Conn, err
 		return nil, errGone
 	}
 	secured := tls.Server(conn, s.keys.TLS)
-	if err := secured.HandshakeContext(deadline); errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+	if err := secured.HandshakeContext(deadline); errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return nil, errGone
 	} else if err != nil {
 		// The client learns why only if it can still write its first message, and then reads.

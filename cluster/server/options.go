@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -16,10 +17,16 @@ import (
 // RoutePort is how much higher the port is by which servers reach each other than the one for clients.
 const RoutePort = 2000
 
+// leastStore is the least limit of a store: a block must fit, and what is kept for records.
+const leastStore = 128 << 20
+
 // check refuses addresses that would open the server to more than was meant.
 func (o Options) check() error {
-	if o.StoreBytes < 0 {
-		return fmt.Errorf("the limit of the store is %d bytes: want a positive number, or 0 for three quarters of the free disk", o.StoreBytes)
+	if o.StoreBytes < 0 || o.StoreBytes > 0 && o.StoreBytes < leastStore {
+		return fmt.Errorf("the limit of the store is %d bytes: want %d or more, or 0 for three quarters of the free disk", o.StoreBytes, leastStore)
+	}
+	if o.RunBytes < 0 {
+		return fmt.Errorf("the limit of a run is %d bytes: want a positive number, or 0 for none", o.RunBytes)
 	}
 	if o.Listen == "" {
 		if o.Peers != nil {
@@ -83,8 +90,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// natsOptions translates the options. inside is the nkey by which this process's own connection is known, nil without keys: nobody else has it.
-func (s *Server) natsOptions() (_ *nats.Options, inside nkeys.KeyPair, err error) {
+// natsOptions translates the options. The seed is that of the nkey of this process's own connection, nil without keys: nobody else has it.
+func (s *Server) natsOptions() (_ *nats.Options, seed []byte, err error) {
 	o := s.options
 	n := &nats.Options{
 		ServerName: o.Name,
@@ -94,20 +101,21 @@ func (s *Server) natsOptions() (_ *nats.Options, inside nkeys.KeyPair, err error
 		StoreDir:   o.Dir,
 		SyncAlways: true, // otherwise the server acknowledges messages that it may lose
 
-		JetStreamMaxStore:      o.StoreBytes,
+		JetStreamMaxStore:      math.MaxInt64 / 2, // the streams have the limits: JetStream's own one cannot be lowered
 		MaxPayload:             MaxPayload,
 		AuthTimeout:            handshakeTime.Seconds(),
 		DisableJetStreamBanner: true,
 	}
-	if o.StoreBytes == 0 {
-		n.JetStreamMaxStore = -1 // as it likes
-	}
 	if s.keys != nil {
-		if inside, err = nkeys.CreateUser(); err != nil {
+		inside, err := nkeys.CreateUser()
+		if err != nil {
 			return nil, nil, err
 		}
 		own, err := inside.PublicKey()
 		if err != nil {
+			return nil, nil, err
+		}
+		if seed, err = inside.Seed(); err != nil {
 			return nil, nil, err
 		}
 		n.Nkeys = []*nats.NkeyUser{{Nkey: own}}
@@ -126,7 +134,7 @@ func (s *Server) natsOptions() (_ *nats.Options, inside nkeys.KeyPair, err error
 	if o.Peers != nil {
 		err = s.addPeers(n)
 	}
-	return n, inside, err
+	return n, seed, err
 }
 
 // addPeers makes the server one of several. They reach each other RoutePort above the ports for clients.

@@ -194,8 +194,8 @@ func TestPlain(t *testing.T) {
 func TestWorkersRights(t *testing.T) {
 	keys := newKeys(t, time.Hour)
 	s := start(t, Options{Listen: "127.0.0.1:0", Keys: keys})
-	js := streams(t, connect(t, s.Address(), as(t, keys, keyring.Submitter)...))
-	if _, err := js.Publish(within(t), "starling.block.shared.secret.0", []byte("another run's")); err != nil {
+	submitter := connect(t, s.Address(), as(t, keys, keyring.Submitter)...)
+	if _, err := submitter.RequestWithContext(within(t), "starling.block.shared.secret.0", []byte("another run's")); err != nil {
 		t.Fatal(err)
 	}
 	mine := keyring.WorkerInbox + ".abcdefghijklmnopqrstuv"
@@ -250,11 +250,11 @@ func TestWorkersRights(t *testing.T) {
 		}
 		conn.Close()
 	}
-	if i, err := stream(t, js, "STARLING_TASKS").Info(within(t)); err != nil || i.State.LastSeq != 0 {
-		t.Errorf("a worker has published a task: %+v, %v", i, err)
-	}
-	if i, err := stream(t, js, "STARLING_BLOCKS").Info(within(t)); err != nil || i.State.LastSeq != 1 {
-		t.Errorf("a worker has changed a block: %+v, %v", i, err)
+	for stream, want := range map[string]string{"STARLING_TASKS": `"last_seq":0`, "STARLING_BLOCKS": `"last_seq":1`, "STARLING_RESULTS": `"last_seq":0`} {
+		m, err := submitter.RequestWithContext(within(t), "$JS.API.STREAM.INFO."+stream, nil)
+		if err != nil || !strings.Contains(string(m.Data), want) {
+			t.Errorf("a worker has written into %s: %s, %v", stream, m.Data, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -27,7 +28,8 @@ type Options struct {
 	Name   string   // of the server among its peers, the same after each start; "": the host's name and the port
 	Peers  []string // the addresses of all servers of a cluster of three or five, this one's may be among them; nil: there is one server
 
-	StoreBytes int64 // the most bytes that it stores; 0: three quarters of what is free on the disk
+	StoreBytes int64 // the most bytes that it stores; 0: three quarters of what it has stored and what is free on the disk
+	RunBytes   int64 // a run that has stored more bytes is ended, half a minute later at most; 0: no limit
 
 	Log func(string) // if not nil, is told of errors, and of the first clients that are refused
 }
@@ -46,7 +48,8 @@ type Server struct {
 	held    *lock.Lock
 	keys    *keyring.Servers // nil: none
 	refused *refusals
-	info    *informer
+	ended   context.CancelFunc // of what manages the streams
+	managed sync.WaitGroup
 
 	listener net.Listener // nil: no port
 	mu       sync.Mutex
@@ -55,7 +58,8 @@ type Server struct {
 	closed   bool
 }
 
-// Start starts a server, and returns when clients can connect. Errors name the option to change.
+// Start starts a server, and returns when clients can connect and the streams are there; one of several servers does not wait for the
+// others. Errors name the option to change.
 func Start(o Options) (_ *Server, err error) {
 	if o.Log == nil {
 		o.Log = func(string) {}
@@ -86,7 +90,12 @@ func Start(o Options) (_ *Server, err error) {
 			return nil, fmt.Errorf("cannot listen on %s: %w", o.Listen, err)
 		}
 	}
-	options, inside, err := s.natsOptions()
+	if s.options.StoreBytes == 0 {
+		if s.options.StoreBytes, err = limitOf(o.Dir); err != nil {
+			return nil, err
+		}
+	}
+	options, seed, err := s.natsOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +107,12 @@ func Start(o Options) (_ *Server, err error) {
 	if !s.nats.ReadyForConnections(startTime) {
 		return nil, fmt.Errorf("the server in %s was not ready within %v", o.Dir, startTime)
 	}
-	if s.info, err = s.inform(inside); err != nil {
-		return nil, err
+	ctx, end := context.WithCancel(context.Background())
+	s.ended = end
+	begun := make(chan error, 1)
+	s.managed.Go(func() { s.manage(ctx, seed, begun) })
+	if err := <-begun; err != nil {
+		return nil, fmt.Errorf("the server in %s starts, but does not work: %w", o.Dir, err)
 	}
 	if s.listener != nil {
 		s.serving.Add(1)
@@ -110,9 +123,6 @@ func Start(o Options) (_ *Server, err error) {
 
 // Dial connects this process to the server, without a port. A server with keys asks for an nkey here, too.
 func (s *Server) Dial() (net.Conn, error) { return s.nats.InProcessConn() }
-
-// InProcessConn is Dial, under the name that nats.InProcessServer asks for.
-func (s *Server) InProcessConn() (net.Conn, error) { return s.Dial() }
 
 // Address is where the server listens: "", if it has no port.
 func (s *Server) Address() string {
@@ -146,8 +156,9 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.serving.Wait()
-	if s.info != nil {
-		s.info.close()
+	if s.ended != nil {
+		s.ended()
+		s.managed.Wait()
 	}
 	if s.nats != nil {
 		s.nats.Shutdown()
