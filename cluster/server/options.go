@@ -17,6 +17,13 @@ import (
 // RoutePort is how much higher the port is by which servers reach each other than the one for clients.
 const RoutePort = 2000
 
+// OptionError says which option is wrong, and what to do.
+type OptionError struct{ Err error }
+
+func (e *OptionError) Error() string { return e.Err.Error() }
+
+func (e *OptionError) Unwrap() error { return e.Err }
+
 // leastStore is the least limit of a store: a block must fit, and what is kept for records.
 const leastStore = 128 << 20
 

@@ -20,6 +20,29 @@ const (
 	forged    kind = "forged"
 )
 
+// kindWords are the kinds in words.
+var kindWords = []struct {
+	kind  kind
+	words string
+}{
+	{unknown, "without the right keys"},
+	{forbidden, "not allowed to the role"},
+	{malformed, "malformed"},
+	{large, "too large"},
+	{forged, "forged"},
+}
+
+// Words says what was refused: "", if nothing was.
+func (i Info) Words() string {
+	var all []string
+	for _, k := range kindWords {
+		if n := i.Refused[k.kind]; n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", n, k.words))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // refusal is the error of a client or a message that was refused.
 type refusal struct {
 	kind kind

@@ -59,7 +59,7 @@ type Server struct {
 }
 
 // Start starts a server, and returns when clients can connect and the streams are there; one of several servers does not wait for the
-// others. Errors name the option to change.
+// others. Wrong options are an *OptionError.
 func Start(o Options) (_ *Server, err error) {
 	if o.Log == nil {
 		o.Log = func(string) {}
@@ -68,14 +68,14 @@ func Start(o Options) (_ *Server, err error) {
 	if o.Keys != "" {
 		keys, err := keyring.ReadServer(o.Keys)
 		if err != nil {
-			return nil, err
+			return nil, &OptionError{err}
 		}
 		keys.TLS.VerifyConnection = onlyClients
 		keys.TLS.SessionTicketsDisabled = true // each connection shows a certificate that is valid then
 		s.keys = &keys
 	}
 	if err := o.check(); err != nil {
-		return nil, err
+		return nil, &OptionError{err}
 	}
 	if s.held, err = takeFolder(o.Dir); err != nil {
 		return nil, err

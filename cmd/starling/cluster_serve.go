@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ The folder must be on a disk of this machine: a network file system may lose wha
 			o.StoreBytes, o.RunBytes = int64(store), int64(runData)
 			o.Log = func(text string) { tell("starling: " + text) }
 			s, err := server.Start(o)
+			if wrong := (*server.OptionError)(nil); errors.As(err, &wrong) {
+				return usageError{err}
+			}
 			if err != nil {
 				return err
 			}
