@@ -278,6 +278,7 @@ func TestPoison(t *testing.T) {
 					for tries.Load() < int64(min(i, attempts)) {
 						time.Sleep(time.Second)
 					}
+					time.Sleep(time.Second / 2) // stopped in that instant, it would be no attempt
 					stop()
 					time.Sleep(2 * leaseTime)
 				}

@@ -70,6 +70,7 @@ type Broker struct {
 	conn     *nats.Conn
 	patience time.Duration // how long a call is repeated
 	lease    time.Duration // how long a task that was taken stays with its worker, for Prepare
+	unnamed  time.Duration // after which a block that no run names is left over
 	refused  atomic.Int64
 
 	turn    sync.Mutex
@@ -89,7 +90,7 @@ const (
 // Connect connects to a server. It does not wait for one: that nobody listens is an error, as are refused keys and certificates, a server that
 // is too old, and one without JetStream. A connection that is lost later is made again, unless Once.
 func Connect(ctx context.Context, options Options) (*Broker, error) {
-	b := &Broker{options: options, patience: patience, lease: leaseTime, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
+	b := &Broker{options: options, patience: patience, lease: leaseTime, unnamed: unnamed, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
 	b.broken, b.end = context.WithCancelCause(context.Background())
 	where := options.Server
 	opts := []nats.Option{
