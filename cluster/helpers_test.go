@@ -127,6 +127,25 @@ func simulate(t *testing.T, test func(t *testing.T, ctx context.Context)) {
 	})
 }
 
+// Makers make the clusters that tests run on. The other ones than that in memory are added by tests outside of the package, since they import it.
+var Makers = []Maker{{"memory", func(t *testing.T, tasks int, blockBytes int64) Cluster { return InMemory(tasks, blockBytes) }}}
+
+// Maker makes a cluster that holds at most so many tasks, and so many bytes of small blocks; 0 is no limit.
+type Maker struct {
+	Name string
+	Make func(t *testing.T, tasks int, blockBytes int64) Cluster
+}
+
+// everywhere runs a test in simulated time, on each kind of cluster.
+func everywhere(t *testing.T, test func(t *testing.T, ctx context.Context, m Maker)) {
+	t.Helper()
+	for _, m := range Makers {
+		t.Run(m.Name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, ctx context.Context) { test(t, ctx, m) })
+		})
+	}
+}
+
 var errDead = errors.New("the process is dead")
 
 // life is a process that dies: after its last operation, none has any effect, and that one's reply is lost.

@@ -126,7 +126,9 @@ func (q queue) pull(ctx context.Context) (*nats.Msg, error) {
 		}
 		// A task that was on its way when this worker stopped would wait a minute for another one.
 		sub.Unsubscribe()
-		if q.conn.FlushTimeout(time.Second) == nil {
+		soon, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer end()
+		if q.conn.FlushWithContext(soon) == nil {
 			select {
 			case m := <-answers:
 				if m.Header.Get("Status") == "" {
