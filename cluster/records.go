@@ -151,6 +151,15 @@ func (c Cluster) fail(ctx context.Context, id Sum, reason string, differing ...R
 	return r.ended()
 }
 
+// Fail ends a run for a reason that its submitter is told. Submitting it again goes on from what its workers have computed.
+func (c Cluster) Fail(ctx context.Context, id Sum, reason string) error {
+	err := c.fail(ctx, id, reason)
+	if ended := (*FailedError)(nil); errors.As(err, &ended) {
+		return nil
+	}
+	return err
+}
+
 // Cancel ends a run: its workers stop after their steps. What they have computed stays, and submitting the run again goes on from it.
 func (c Cluster) Cancel(ctx context.Context, id Sum) error {
 	_, err := c.changeRun(ctx, id, func(r *runState) bool {

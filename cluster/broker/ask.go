@@ -130,6 +130,9 @@ func (b *Broker) once(ctx context.Context, m *nats.Msg, most time.Duration) (*na
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if errors.Is(err, nats.ErrConnectionClosed) {
+		return nil, closed(err)
+	}
 	return answer, err
 }
 

@@ -57,9 +57,10 @@ type Options struct {
 	Name  string      // of this process, for the server's log
 	Inbox string      // prefix of the subjects that answers come to, where the permissions ask for one; "": _INBOX
 
-	Replicas   int   // of every stream, for Prepare; 0: 1
-	QuotaTasks int64 // the most tasks that are queued, for Prepare; 0: a million
-	QuotaBytes int64 // the most bytes of blocks, for Prepare; 0: as many as the server allows
+	Replicas     int   // of every stream, for Prepare; 0: 1
+	QuotaTasks   int64 // the most tasks that are queued, for Prepare; 0: a million
+	QuotaBytes   int64 // the most bytes of blocks, for Prepare; 0: as many as the server allows
+	QuotaRecords int64 // the most bytes of tasks, of results and of values, for Prepare; 0: as many as the server allows
 
 	Note func(error) // if not nil, it is told of faults that the broker survives: lost connections, messages that are refused
 }
@@ -70,6 +71,7 @@ type Broker struct {
 	conn     *nats.Conn
 	patience time.Duration // how long a call is repeated
 	lease    time.Duration // how long a task that was taken stays with its worker, for Prepare
+	unnamed  time.Duration // after which a block that no run names is left over
 	refused  atomic.Int64
 
 	turn    sync.Mutex
@@ -89,7 +91,7 @@ const (
 // Connect connects to a server. It does not wait for one: that nobody listens is an error, as are refused keys and certificates, a server that
 // is too old, and one without JetStream. A connection that is lost later is made again, unless Once.
 func Connect(ctx context.Context, options Options) (*Broker, error) {
-	b := &Broker{options: options, patience: patience, lease: leaseTime, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
+	b := &Broker{options: options, patience: patience, lease: leaseTime, unnamed: unnamed, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
 	b.broken, b.end = context.WithCancelCause(context.Background())
 	where := options.Server
 	opts := []nats.Option{
@@ -154,20 +156,26 @@ func (b *Broker) check(ctx context.Context) error {
 	if _, err := fmt.Sscanf(b.conn.ConnectedServerVersion(), "%d.%d", &major, &minor); err != nil || major < 2 || major == 2 && minor < 11 {
 		return fmt.Errorf("it is NATS %s, and 2.11 or later is needed", b.conn.ConnectedServerVersion())
 	}
-	soon, stop := context.WithTimeout(ctx, 10*time.Second)
-	defer stop()
-	_, err := b.api(soon, "INFO", nil, nil)
-	if coded := (*apiError)(nil); errors.As(err, &coded) && (coded.Err == codeOff || coded.Err == codeOffAccount) || errors.Is(err, nats.ErrNoResponders) {
-		return errors.New("JetStream is off there: start the server with JetStream, or use starling cluster serve")
+	for try := 0; ; try++ {
+		m, err := b.once(ctx, &nats.Msg{Subject: "$JS.API.INFO"}, 5*time.Second)
+		if err == nil {
+			err = failure(m)
+		}
+		if coded := (*apiError)(nil); errors.As(err, &coded) && (coded.Err == codeOff || coded.Err == codeOffAccount) || errors.Is(err, nats.ErrNoResponders) {
+			err = fmt.Errorf("JetStream is off there: start the server with JetStream, or use starling cluster serve (%w)", err)
+		}
+		if err == nil || try == 3 || !passing(err) { // it may have just started
+			return err
+		}
+		time.Sleep(250 * time.Millisecond)
 	}
-	return err
 }
 
 // unreachable says in words why a connection was not made.
 func unreachable(where string, err error) error {
 	why := ""
 	switch text := strings.ToLower(err.Error()); {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, nats.ErrNoServers):
 		why = "nobody listens there: is the server running, and is the port right?"
 	case strings.Contains(text, "certificate has expired"), strings.Contains(text, "expired certificate"):
 		why = "a certificate has expired or is not valid yet: make new ones, and look at the clocks"

@@ -212,9 +212,13 @@ func (b *Broker) named(ctx context.Context, run string) (map[cluster.Sum]named, 
 	return all, err
 }
 
-// size returns the bytes of all that a run names.
+// size returns the bytes of all that a run names, and of the states of tasks that have no result yet: those of others were dropped.
 func (b *Broker) size(ctx context.Context, run cluster.Sum) (int64, error) {
 	var bytes int64
+	done, err := b.subjects(ctx, ResultStream, resultSubject(run.String(), "*"))
+	if err != nil {
+		return 0, err
+	}
 	all, err := b.named(ctx, run.String())
 	if err != nil {
 		return 0, err
@@ -222,7 +226,11 @@ func (b *Broker) size(ctx context.Context, run cluster.Sum) (int64, error) {
 	for _, n := range all {
 		bytes += n.bytes
 	}
-	err = b.each(ctx, ValueStream, valuePrefix+"state."+run.String()+".*", func(m *stored) error {
+	states := valuePrefix + "state." + run.String() + "."
+	err = b.each(ctx, ValueStream, states+"*", func(m *stored) error {
+		if done[resultSubject(run.String(), strings.TrimPrefix(m.subject, states))] > 0 {
+			return nil
+		}
 		var s struct {
 			Saved []cluster.Content `json:"saved"`
 		}
@@ -304,7 +312,7 @@ func (b *Broker) Forget(ctx context.Context, run cluster.Sum) error {
 		if err != nil {
 			return err
 		}
-		if n, mine := own[sum]; mine && !m.at.After(n.at) || time.Since(m.at) > unnamed {
+		if n, mine := own[sum]; mine && !m.at.After(n.at) || time.Since(m.at) > b.unnamed {
 			if err := b.purge(ctx, BlockStream, prefix+".*", m.seq+1); err != nil {
 				return err
 			}

@@ -67,7 +67,7 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 		r.notice = func(string) {}
 	}
 	if r.free == nil {
-		r.free = diskFree
+		r.free = regular.DiskFree
 	}
 	r.clock.now = o.Now
 	if r.Manifest.Started.IsZero() {
