@@ -100,4 +100,3 @@ func TestByteCount(t *testing.T) {
 		}
 	}
 }
-
