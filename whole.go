@@ -42,11 +42,11 @@ func (w Whole) as() whole {
 // wholes reads the configs of tasks, by their verbs.
 var wholes = map[string]func(text []byte) (whole, error){
 	"fit": func(text []byte) (whole, error) {
-		s, err := ParseSpec("", text)
+		s, err := ParseSpec("config.yaml", text)
 		return wholeFit{&s}, err
 	},
 	"filter": func(text []byte) (whole, error) {
-		s, err := ParseFiltering("", text)
+		s, err := ParseFiltering("config.yaml", text)
 		return wholeFilter{&s}, err
 	},
 }

@@ -221,7 +221,7 @@ func (w *workshop) forget(p *ready) {
 
 // plan makes the plan of a run from its config and files.
 func (w *workshop) plan(o order, job *cluster.Job) (*spec.Plan, error) {
-	s, err := ParseSpec("", []byte(o.Config))
+	s, err := ParseSpec("config.yaml", []byte(o.Config))
 	if err != nil {
 		return nil, &cluster.FinalError{Err: err}
 	}

@@ -37,6 +37,9 @@ func (e *elsewhere) given() []flagged {
 	return []flagged{{"--server", e.server, e.server != ""}, {"--keys", e.keys, e.keys != ""}, {"--workers", strconv.Itoa(e.workers), e.workers != 0}}
 }
 
+// asked reports whether others are to compute.
+func (e *elsewhere) asked() bool { return e.server != "" || e.workers > 0 }
+
 // mostWorkers is more processes than a machine has use for.
 const mostWorkers = 512
 
