@@ -12,8 +12,8 @@ import (
 
 // Subjects on which workers and servers say who they are.
 const (
-	hello  = "starling.hello"
-	server = "starling.server"
+	hello     = "starling.hello"
+	ofServers = "starling.server"
 )
 
 func newsSubject(run cluster.Sum) string { return "starling.news." + run.String() }
@@ -42,7 +42,7 @@ func (b *Broker) Answer(describe func() []byte) (stop func(), err error) {
 
 // AnswerAsServer answers those who ask which servers of starling there are.
 func (b *Broker) AnswerAsServer(describe func() []byte) (stop func(), err error) {
-	return b.answer(server, describe)
+	return b.answer(ofServers, describe)
 }
 
 func (b *Broker) answer(subject string, describe func() []byte) (stop func(), err error) {
@@ -68,7 +68,7 @@ func (b *Broker) Workers(ctx context.Context, wait time.Duration) ([][]byte, err
 
 // Servers asks which servers of starling there are, and returns the answers that come within a time. Other NATS servers do not answer.
 func (b *Broker) Servers(ctx context.Context, wait time.Duration) ([][]byte, error) {
-	return b.all(ctx, server, wait)
+	return b.all(ctx, ofServers, wait)
 }
 
 func (b *Broker) all(ctx context.Context, subject string, wait time.Duration) ([][]byte, error) {
