@@ -101,4 +101,3 @@ func TestByteCount(t *testing.T) {
 		}
 	}
 }
-
