@@ -35,12 +35,7 @@ type Options struct {
 	Log func(string) // if not nil, is told of errors, and of the first clients that are refused
 }
 
-const (
-	// MaxPayload is the most bytes of a message.
-	MaxPayload = 2 << 20
-
-	startTime = 30 * time.Second // for the start: a large store is read
-)
+const startTime = 30 * time.Second // for the start: a large store is read
 
 // Server is a server that runs.
 type Server struct {
