@@ -39,7 +39,7 @@ func TestWindow(t *testing.T) {
 			}
 			go worker(c, "w", work.work).Run(ctx)
 			n := 0
-			err := (&Coordinator{c, one.window}).Do(ctx, tasks(9), func(int, []byte) error { n++; return nil })
+			err := (&Coordinator{c, one.window}).Do(ctx, tasks(9), func(int, End) error { n++; return nil })
 			if err != nil || n != 9 || most != one.want {
 				t.Errorf("%v, %d results, %d tasks in the queue", err, n, most)
 			}

@@ -330,12 +330,12 @@ func TestDeterminismFault(t *testing.T) {
 		}
 		co := &Coordinator{Cluster: c}
 		all := tasks(1)
-		if err := co.Do(ctx, all, func(int, []byte) error { return nil }); err != nil {
+		if err := co.Do(ctx, all, func(int, End) error { return nil }); err != nil {
 			t.Error(err) // the first result was there before the second
 		}
 		time.Sleep(leaseTime)
 		var failed *FailedError
-		err := co.Do(ctx, all, func(int, []byte) error { return nil })
+		err := co.Do(ctx, all, func(int, End) error { return nil })
 		if !errors.As(err, &failed) || len(failed.Differing) != 2 {
 			t.Fatalf("%v", err)
 		}

@@ -57,9 +57,10 @@ type Options struct {
 	Name  string      // of this process, for the server's log
 	Inbox string      // prefix of the subjects that answers come to, where the permissions ask for one; "": _INBOX
 
-	Replicas   int   // of every stream, for Prepare; 0: 1
-	QuotaTasks int64 // the most tasks that are queued, for Prepare; 0: a million
-	QuotaBytes int64 // the most bytes of blocks, for Prepare; 0: as many as the server allows
+	Replicas     int   // of every stream, for Prepare; 0: 1
+	QuotaTasks   int64 // the most tasks that are queued, for Prepare; 0: a million
+	QuotaBytes   int64 // the most bytes of blocks, for Prepare; 0: as many as the server allows
+	QuotaRecords int64 // the most bytes of tasks, of results and of values, for Prepare; 0: as many as the server allows
 
 	Note func(error) // if not nil, it is told of faults that the broker survives: lost connections, messages that are refused
 }
@@ -208,7 +209,7 @@ var errClosed = errors.New("the connection to the server is closed")
 
 // Cluster returns the interfaces of package cluster.
 func (b *Broker) Cluster() cluster.Cluster {
-	return cluster.Cluster{Queue: queue{b}, Blocks: blocks{b}, Values: values{b}, Results: results{b}}
+	return cluster.Cluster{Queue: queue{b}, Blocks: blocks{b}, Values: values{b}, Results: results{b}, News: b}
 }
 
 // Refused returns how many messages were refused because this program did not write them.

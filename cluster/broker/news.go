@@ -10,7 +10,11 @@ import (
 	"github.com/starling-smc/starling/cluster"
 )
 
-const hello = "starling.hello"
+// Subjects on which workers and servers say who they are.
+const (
+	hello     = "starling.hello"
+	ofServers = "starling.server"
+)
 
 func newsSubject(run cluster.Sum) string { return "starling.news." + run.String() }
 
@@ -33,7 +37,16 @@ func (b *Broker) Hear(run cluster.Sum, heard func(message []byte)) (stop func(),
 
 // Answer answers those who ask which workers there are, with what describe returns at that time.
 func (b *Broker) Answer(describe func() []byte) (stop func(), err error) {
-	return b.subscribe(hello, func(m *nats.Msg) {
+	return b.answer(hello, describe)
+}
+
+// AnswerAsServer answers those who ask which servers of starling there are.
+func (b *Broker) AnswerAsServer(describe func() []byte) (stop func(), err error) {
+	return b.answer(ofServers, describe)
+}
+
+func (b *Broker) answer(subject string, describe func() []byte) (stop func(), err error) {
+	return b.subscribe(subject, func(m *nats.Msg) {
 		if m.Reply != "" {
 			m.Respond(describe())
 		}
@@ -50,6 +63,15 @@ func (b *Broker) subscribe(subject string, each func(*nats.Msg)) (stop func(), e
 
 // Workers asks which workers there are, and returns the answers that come within a time.
 func (b *Broker) Workers(ctx context.Context, wait time.Duration) ([][]byte, error) {
+	return b.all(ctx, hello, wait)
+}
+
+// Servers asks which servers of starling there are, and returns the answers that come within a time. Other NATS servers do not answer.
+func (b *Broker) Servers(ctx context.Context, wait time.Duration) ([][]byte, error) {
+	return b.all(ctx, ofServers, wait)
+}
+
+func (b *Broker) all(ctx context.Context, subject string, wait time.Duration) ([][]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	inbox := b.conn.NewInbox()
@@ -59,7 +81,7 @@ func (b *Broker) Workers(ctx context.Context, wait time.Duration) ([][]byte, err
 		return nil, closed(err)
 	}
 	defer sub.Unsubscribe()
-	if err := b.conn.PublishRequest(hello, inbox, nil); err != nil {
+	if err := b.conn.PublishRequest(subject, inbox, nil); err != nil {
 		return nil, err
 	}
 	var all [][]byte

@@ -40,7 +40,7 @@ func (o Options) streams() []streamConfig {
 		}
 		return n
 	}
-	s := streamConfig{Retention: "limits", Storage: "file", Replicas: replicas, Discard: "new", PerSubject: 1, MaxMsgs: -1, MaxBytes: -1,
+	s := streamConfig{Retention: "limits", Storage: "file", Replicas: replicas, Discard: "new", PerSubject: 1, MaxMsgs: -1, MaxBytes: most(o.QuotaRecords, -1),
 		MaxMsgSize: -1, MaxConsumers: -1, Duplicates: int64(100 * time.Millisecond), AllowDirect: true}
 	tasks, results, values, blocks := s, s, s, s
 	tasks.Name, tasks.Description, tasks.Subjects = TaskStream, "tasks of starling's runs", []string{"starling.task.*.*"}

@@ -176,7 +176,24 @@ func (b *Broker) named(ctx context.Context, run string) (map[cluster.Sum]named, 
 		if err := read(m, &r); err != nil {
 			return err
 		}
-		add(r.Content, m.at)
+		for _, c := range append(r.Kept, r.Content, r.Beside) {
+			add(c, m.at)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = b.each(ctx, ValueStream, valuePrefix+"state."+run+".*", func(m *stored) error {
+		var s struct {
+			Kept []cluster.Content `json:"kept"`
+		}
+		if err := read(m, &s); err != nil {
+			return err
+		}
+		for _, c := range s.Kept {
+			add(c, m.at)
+		}
 		return nil
 	})
 	if err != nil {
