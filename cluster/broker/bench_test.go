@@ -63,7 +63,7 @@ func BenchmarkPart(b *testing.B) {
 		for all[0].Part = 0; b.Loop(); all[0].Part++ {
 			begun := time.Now()
 			all[0].Config.Sum = cluster.SumOf(fmt.Append(nil, all[0].Part)) // another run each, as most are that wait
-			if err := (&cluster.Coordinator{Cluster: c}).Do(ctx, all, func(int, []byte) error { return nil }); err != nil {
+			if err := (&cluster.Coordinator{Cluster: c}).Do(ctx, all, func(int, cluster.End) error { return nil }); err != nil {
 				b.Fatal(err)
 			}
 			times = append(times, time.Since(begun))

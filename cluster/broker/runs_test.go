@@ -54,7 +54,7 @@ func work(c cluster.Cluster, hold <-chan struct{}) *cluster.Worker {
 }
 
 func (s *submission) do(ctx context.Context, c cluster.Cluster) error {
-	return (&cluster.Coordinator{Cluster: c}).Do(ctx, s.tasks, func(int, []byte) error { return nil })
+	return (&cluster.Coordinator{Cluster: c}).Do(ctx, s.tasks, func(int, cluster.End) error { return nil })
 }
 
 // TestForget: a run that is forgotten leaves nothing but what another run names. One at work is not forgotten before it is cancelled.
