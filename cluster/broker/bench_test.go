@@ -28,7 +28,7 @@ func ways(b *testing.B, each func(b *testing.B, broker *Broker)) {
 		b.Cleanup(func() { broker.Close() })
 		each(b, broker)
 	})
-	b.Run("three", func(b *testing.B) { each(b, serveThree(b).connect(Options{}, leaseTime)) })
+	b.Run("three", func(b *testing.B) { each(b, serveThree(b).connect(Options{}, cluster.LeaseTime)) })
 }
 
 // quantiles reports the median of times, and what 95 % of them do not exceed.

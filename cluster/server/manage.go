@@ -18,14 +18,6 @@ const quotaTime = 30 * time.Second
 // recordsShare is how many times larger the store is than the room for each of tasks, results and values.
 const recordsShare = 50
 
-// Info is what a server says of itself.
-type Info struct {
-	Name    string         `json:"name"`
-	Stored  int64          `json:"stored"`  // bytes
-	Limit   int64          `json:"limit"`   // of them
-	Refused map[kind]int64 `json:"refused"` // clients and messages since the start
-}
-
 // Info says how much is stored, and what was refused.
 func (s *Server) Info() Info {
 	i := Info{Name: s.nats.Name(), Limit: s.options.StoreBytes, Refused: s.refused.all()}
@@ -83,7 +75,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // begin connects to the server, and makes its streams.
 func (s *Server) begin(ctx context.Context, seed []byte) (*broker.Broker, error) {
-	o := broker.Options{Dial: s.Dial, Seed: seed, Name: "starling server", Once: true, Replicas: 1}
+	o := broker.Options{Dial: s.Dial, Seed: seed, Name: "starling server", Once: true, Replicas: 1, Lease: s.options.Lease}
 	// Where blocks have filled the store, there is room for the records that say so.
 	o.QuotaRecords = s.options.StoreBytes / recordsShare
 	o.QuotaBytes = s.options.StoreBytes - 3*o.QuotaRecords

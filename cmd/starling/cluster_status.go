@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/cluster/broker"
 	"github.com/starling-smc/starling/cluster/server"
@@ -22,21 +25,13 @@ import (
 
 // presence is what a worker says of itself to who asks which workers there are.
 type presence struct {
-	Name    string   `json:"name"` // of the process, and no other's
-	Host    string   `json:"host"`
-	Version string   `json:"version"`
-	Arch    string   `json:"arch"`
-	Kernel  string   `json:"kernel"`
-	Slots   int      `json:"slots"` // tasks that it computes at a time
-	Tasks   []atWork `json:"tasks"`
-}
-
-// atWork is a task that a worker computes.
-type atWork struct {
-	Run      cluster.Sum `json:"run"`
-	Phase    string      `json:"phase"`
-	Part     int         `json:"part"`
-	Progress float64     `json:"progress"` // 0 to 1
+	Name    string            `json:"name"` // of the process, and no other's
+	Host    string            `json:"host"`
+	Version string            `json:"version"`
+	Arch    string            `json:"arch"`
+	Kernel  string            `json:"kernel"`
+	Slots   int               `json:"slots"` // tasks that it computes at a time
+	Tasks   []starling.AtWork `json:"tasks"`
 }
 
 // answerTime is how long workers and servers have to say that they are there.
@@ -104,12 +99,13 @@ func askStatus(cmd *cobra.Command, b *broker.Broker) (*clusterStatus, error) {
 	for _, r := range runs {
 		s.Runs = append(s.Runs, runAtServer{r.Sum, r.Status, r.Reason, r.Results, r.Queued, r.Bytes})
 	}
-	workers, err := b.Workers(cmd.Context(), answerTime)
-	if err != nil {
-		return nil, err
-	}
-	servers, err := b.Servers(cmd.Context(), answerTime)
-	if err != nil {
+	var workers, servers [][]byte
+	var errWorkers, errServers error
+	var both sync.WaitGroup
+	both.Go(func() { workers, errWorkers = b.Workers(cmd.Context(), answerTime) })
+	both.Go(func() { servers, errServers = b.Servers(cmd.Context(), answerTime) })
+	both.Wait()
+	if err := cmp.Or(errWorkers, errServers); err != nil {
 		return nil, err
 	}
 	s.Workers = answers[presence](workers, &s.Foreign)
