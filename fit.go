@@ -56,13 +56,15 @@ type fit struct {
 	way      method.Method // that the job does
 	most     int64         // bytes beyond which the posterior is written as several files; 0: no limit
 	progress func(Event)
+	told     method.Status   // the last that the method told
+	others   *runs.Elsewhere // carry out the parts; nil: this process does
 }
 
 // plan makes all checks before the work begins. The last of them, of the disk, needs the run, which it begins in the folder or reads
 // back from there.
 func plan(s Spec, o Options) (*fit, error) {
-	f := &fit{progress: o.Progress}
-	if f.progress == nil {
+	f := &fit{}
+	if f.progress = oneByOne(o.Progress); o.Progress == nil {
 		f.progress = func(Event) {}
 	}
 	now := time.Now
@@ -71,11 +73,17 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	m := Manifest{Started: now(), Kernel: lanes.Kernel()}
 	m.Version, m.Revision = Version()
-	if o.Folder != nil {
+	switch {
+	case o.from != nil:
+		m.From = *o.from
+	case o.Folder != nil:
 		m.From = whence(o.Folder.Dir)
 	}
 	p, err := s.Plan(o.DataDir, o.Memory, method.Job{
-		Pool: pool.New(o.Threads), Files: o.Folder != nil, Tell: func(s method.Status) { f.progress(&Progress{s}) },
+		Pool: pool.New(o.Threads), Files: o.Folder != nil, Tell: func(s method.Status) {
+			f.told = s
+			f.progress(&Progress{s})
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -95,8 +103,13 @@ func plan(s Spec, o Options) (*fit, error) {
 		f.most = o.Folder.Most()
 	}
 	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
+	var by runs.Executor
+	if f.others = elsewhere(o, &f.Spec, func() method.Status { return f.told }, f.progress); f.others != nil {
+		by = f.others
+	}
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
 		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{Text: text}) },
+		Executor: by,
 	})
 	if err != nil || f.job.Run.Done() {
 		return f, damage(err)
@@ -135,7 +148,13 @@ func (f *fit) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.job.Run.Finish(files)
+	if err := f.job.Run.Finish(files); err != nil || f.others == nil {
+		return err
+	}
+	if err := f.others.Finish(ctx); err != nil {
+		f.progress(&Notice{Text: fmt.Sprintf("the run is done, and the server could not be told: %v", err)})
+	}
+	return nil
 }
 
 // run carries out the method, and returns what it found of the particles.

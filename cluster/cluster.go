@@ -19,10 +19,8 @@ import (
 // MaxBlock is the most bytes of a block.
 const MaxBlock = 64 << 20
 
-const (
-	leaseTime = 60 * time.Second // a server may need 8 s to choose a new leader: leases outlast that
-	heartbeat = leaseTime / 4
-)
+// LeaseTime is how long a task stays with a worker that is not heard of. A server may need 8 s to choose a new leader: leases outlast that.
+const LeaseTime = time.Minute
 
 // Errors that implementations of the interfaces return, wrapped or not. Any other error is for good: they repeat what
 // failed for a passing reason, such as a server that starts again.
@@ -40,6 +38,7 @@ type Cluster struct {
 	Blocks  Blocks
 	Values  Values
 	Results Results
+	News    News // nil: nobody hears of progress
 }
 
 // Queue holds tasks until they are acknowledged. It is a hint: nothing may depend on a task's being in it, or on its being
@@ -106,6 +105,15 @@ type Entry struct {
 	Number uint64
 	Task   Sum
 	Record []byte
+}
+
+// News takes word of the progress of tasks to whoever listens. It may lose, repeat and reorder messages, and nothing depends on them. Its
+// methods may be called side by side.
+type News interface {
+	// Tell sends a message about a run. It does not wait for anybody.
+	Tell(run Sum, message []byte) error
+	// Hear calls heard with each message about a run, one call at a time, until stop is called.
+	Hear(run Sum, heard func(message []byte)) (stop func(), err error)
 }
 
 // Exchange takes the messages of nodes that compute one thing together to each other, such as the sites of expectation propagation. Messages

@@ -39,7 +39,7 @@ func TestWindow(t *testing.T) {
 			}
 			go worker(c, "w", work.work).Run(ctx)
 			n := 0
-			err := (&Coordinator{c, one.window}).Do(ctx, tasks(9), func(int, []byte) error { n++; return nil })
+			err := (&Coordinator{c, one.window}).Do(ctx, tasks(9), func(int, End) error { n++; return nil })
 			if err != nil || n != 9 || most != one.want {
 				t.Errorf("%v, %d results, %d tasks in the queue", err, n, most)
 			}
@@ -136,9 +136,9 @@ func TestCancel(t *testing.T) {
 		if err := collect(t, c, all, work); !errors.Is(err, ErrCancelled) || time.Since(begun) > 22*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
-		time.Sleep(heartbeat + time.Second)
+		time.Sleep(LeaseTime/4 + time.Second)
 		n := len(work.made(0))
-		time.Sleep(5 * leaseTime)
+		time.Sleep(5 * LeaseTime)
 		if queued, _ := c.Queue.Queued(ctx, all[0].Run()); len(work.made(0)) != n || len(work.made(1)) > 0 || len(queued) > 0 {
 			t.Errorf("steps %v and %v after cancelling, %d tasks queued", work.made(0), work.made(1), len(queued))
 		}

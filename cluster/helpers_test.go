@@ -103,8 +103,8 @@ func collect(t *testing.T, c Cluster, all []Task, work *chain) error {
 	ctx, stop := context.WithTimeout(ctx, 48*time.Hour)
 	defer stop()
 	next := 0
-	err := (&Coordinator{Cluster: c}).Do(ctx, all, func(i int, result []byte) error {
-		if i != next || !bytes.Equal(result, work.want(all[i].Part)) {
+	err := (&Coordinator{Cluster: c}).Do(ctx, all, func(i int, end End) error {
+		if result := end.Result; i != next || !bytes.Equal(result, work.want(all[i].Part)) {
 			t.Errorf("result %d comes as number %d: %x, want %x", i, next, result, work.want(all[i].Part))
 		}
 		next++
@@ -206,7 +206,7 @@ type mortal struct {
 }
 
 func (m mortal) cluster() Cluster {
-	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}}
+	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}, m.News}
 }
 
 type mortalQueue struct{ mortal }

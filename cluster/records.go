@@ -17,19 +17,23 @@ type state struct {
 	Last     string    `json:"last"`     // how the last attempt ended
 	Progress float64   `json:"progress"` // 0 to 1
 	Saved    []Content `json:"saved"`    // the saved states, the newest first: two, in case one is damaged
+	Kept     []Content `json:"kept"`     // what Job.Keep stored beside them, in the space Shared
 }
 
 // Result is a task's result. Its digest is Content.Sum. The other fields differ from worker to worker by nature, and are not compared.
 type Result struct {
-	Task    Sum     `json:"task"`
-	Content Content `json:"content"`
-	Worker  string  `json:"worker"`
-	Epoch   int     `json:"epoch"`
-	Seconds float64 `json:"seconds"` // that this worker took for its share of the work
+	Task    Sum       `json:"task"`
+	Content Content   `json:"content"`
+	Beside  Content   `json:"beside"` // what comes with it and differs by nature, such as times
+	Kept    []Content `json:"kept"`   // what Job.Keep stored for it
+	Worker  string    `json:"worker"`
+	Epoch   int       `json:"epoch"`
+	Seconds float64   `json:"seconds"` // that this worker took for its share of the work
 }
 
 const (
 	open      = "open"
+	done      = "done" // its submitter has all results
 	cancelled = "cancelled"
 	failed    = "failed"
 )
@@ -154,6 +158,18 @@ func (c Cluster) Fail(ctx context.Context, id Sum, reason string) error {
 	if ended := (*FailedError)(nil); errors.As(err, &ended) {
 		return nil
 	}
+	return err
+}
+
+// Finish says that the submitter of a run has all that it asked for.
+func (c Cluster) Finish(ctx context.Context, id Sum) error {
+	_, err := c.changeRun(ctx, id, func(r *runState) bool {
+		changes := r.Status == open
+		if changes {
+			r.Status = done
+		}
+		return changes
+	})
 	return err
 }
 

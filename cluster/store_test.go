@@ -97,7 +97,7 @@ func TestDamagedInput(t *testing.T) {
 			}
 			return b, err
 		}).Run(ctx)
-		err = (&Coordinator{Cluster: c}).Do(ctx, all, func(int, []byte) error { return nil })
+		err = (&Coordinator{Cluster: c}).Do(ctx, all, func(int, End) error { return nil })
 		if !errors.As(err, new(*FailedError)) || !strings.Contains(err.Error(), data.Sum.String()) {
 			t.Error(err)
 		}
@@ -142,8 +142,8 @@ func TestOldStatesAreDropped(t *testing.T) {
 			}
 			return []byte{5}, nil // the bytes of a state that was dropped
 		}).Run(ctx)
-		err := (&Coordinator{Cluster: c}).Do(ctx, tasks(1), func(_ int, result []byte) error {
-			if !bytes.Equal(result, []byte{5}) {
+		err := (&Coordinator{Cluster: c}).Do(ctx, tasks(1), func(_ int, end End) error {
+			if result := end.Result; !bytes.Equal(result, []byte{5}) {
 				t.Errorf("%v", result)
 			}
 			return nil

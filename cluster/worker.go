@@ -11,14 +11,22 @@ import (
 // ctx ends, Work finishes or drops its step, saves its state, and returns an error.
 type Work func(ctx context.Context, job *Job) (result []byte, err error)
 
+// FinalError is an error of Work that every worker would meet: the run fails at once. Any other error counts as an attempt.
+type FinalError struct{ Err error }
+
+func (e *FinalError) Error() string { return e.Err.Error() }
+func (e *FinalError) Unwrap() error { return e.Err }
+
 // Worker takes tasks from a cluster and computes them, one at a time. A process may have several.
 type Worker struct {
 	Cluster
-	Name string // of this worker and no other, such as the host, the process and a number
-	Work Work
+	Name    string // of this worker and no other, such as the host, the process and a number
+	Machine string // on which it is, for people
+	Work    Work
 
 	Version, Arch, Kernel string // of this program: tasks that ask for others are refused
 
+	Lease    time.Duration // the queue's, of which a worker is heard four times; 0: LeaseTime
 	Every    time.Duration // between two saved states; 0: 10 s
 	Deadline time.Duration // the longest time without progress, longer than any step; 0: 1 h
 
@@ -90,7 +98,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	default:
 		w.note(task, err)
 		tried := a.end(after, err)
-		wait(ctx, min(pause<<max(0, tried-1), leaseTime/2))
+		wait(ctx, min(pause<<max(0, tried-1), LeaseTime/2))
 		w.noteIf(task, lease.GiveBack(after))
 	}
 	return nil
@@ -98,7 +106,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 
 // watch extends the lease until the attempt has ended. It stops an attempt that makes no progress, or whose run has ended.
 func (a *attempt) watch(ctx context.Context, ended <-chan error) error {
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(a.beatTime())
 	defer beat.Stop()
 	for {
 		select {
@@ -117,9 +125,12 @@ func (a *attempt) watch(ctx context.Context, ended <-chan error) error {
 	}
 }
 
+// beatTime is the time between two words to the queue.
+func (w *Worker) beatTime() time.Duration { return or(w.Lease, LeaseTime) / 4 }
+
 // beat extends the lease, and returns how the run has ended, if it has. A server that does not answer holds it up for a beat at most.
 func (a *attempt) beat(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, heartbeat)
+	ctx, stop := context.WithTimeout(ctx, a.beatTime())
 	defer stop()
 	a.noteIf(a.task, a.lease.Extend(ctx))
 	var r runState

@@ -20,6 +20,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -57,10 +58,11 @@ type Options struct {
 	Name  string      // of this process, for the server's log
 	Inbox string      // prefix of the subjects that answers come to, where the permissions ask for one; "": _INBOX
 
-	Replicas     int   // of every stream, for Prepare; 0: 1
-	QuotaTasks   int64 // the most tasks that are queued, for Prepare; 0: a million
-	QuotaBytes   int64 // the most bytes of blocks, for Prepare; 0: as many as the server allows
-	QuotaRecords int64 // the most bytes of tasks, of results and of values, for Prepare; 0: as many as the server allows
+	Replicas     int           // of every stream, for Prepare; 0: 1
+	Lease        time.Duration // how long a task that was taken stays with a worker that is not heard of, for Prepare; 0: cluster.LeaseTime
+	QuotaTasks   int64         // the most tasks that are queued, for Prepare; 0: a million
+	QuotaBytes   int64         // the most bytes of blocks, for Prepare; 0: as many as the server allows
+	QuotaRecords int64         // the most bytes of tasks, of results and of values, for Prepare; 0: as many as the server allows
 
 	Note func(error) // if not nil, it is told of faults that the broker survives: lost connections, messages that are refused
 }
@@ -83,7 +85,6 @@ type Broker struct {
 
 const (
 	patience  = 2 * time.Minute
-	leaseTime = time.Minute
 	pieceSize = 512 << 10 // of a block: servers take messages of 1 MiB unless they are told otherwise
 	headers   = 4 << 10   // room for the headers of a message
 )
@@ -91,7 +92,7 @@ const (
 // Connect connects to a server. It does not wait for one: that nobody listens is an error, as are refused keys and certificates, a server that
 // is too old, and one without JetStream. A connection that is lost later is made again, unless Once.
 func Connect(ctx context.Context, options Options) (*Broker, error) {
-	b := &Broker{options: options, patience: patience, lease: leaseTime, unnamed: unnamed, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
+	b := &Broker{options: options, patience: patience, lease: cmp.Or(options.Lease, cluster.LeaseTime), unnamed: unnamed, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
 	b.broken, b.end = context.WithCancelCause(context.Background())
 	where := options.Server
 	opts := []nats.Option{
@@ -171,12 +172,22 @@ func (b *Broker) check(ctx context.Context) error {
 	}
 }
 
+// ErrAway is the error of Connect where nobody listens or answers: a server may come.
+var ErrAway = errors.New("no server")
+
+type awayError struct{ error }
+
+func (e awayError) Unwrap() []error { return []error{e.error, ErrAway} }
+
+// Gone is a context that ends when the connection is closed for good.
+func (b *Broker) Gone() context.Context { return b.broken }
+
 // unreachable says in words why a connection was not made.
 func unreachable(where string, err error) error {
-	why := ""
+	why, away := "", false
 	switch text := strings.ToLower(err.Error()); {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, nats.ErrNoServers):
-		why = "nobody listens there: is the server running, and is the port right?"
+		why, away = "nobody listens there: is the server running, and is the port right?", true
 	case strings.Contains(text, "certificate has expired"), strings.Contains(text, "expired certificate"):
 		why = "a certificate has expired or is not valid yet: make new ones, and look at the clocks"
 	case strings.Contains(text, "unknown authority"), strings.Contains(text, "bad certificate"), strings.Contains(text, "unknown certificate"):
@@ -190,7 +201,10 @@ func unreachable(where string, err error) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrNkeysNotSupported), strings.Contains(text, "authorization"):
 		why = "it refuses the key: use keys that were made with the server's"
 	case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		why = "it does not answer"
+		why, away = "it does not answer", true
+	}
+	if away {
+		err = awayError{err}
 	}
 	if why == "" {
 		return fmt.Errorf("server %s: %w", where, err)
@@ -209,7 +223,7 @@ var errClosed = errors.New("the connection to the server is closed")
 
 // Cluster returns the interfaces of package cluster.
 func (b *Broker) Cluster() cluster.Cluster {
-	return cluster.Cluster{Queue: queue{b}, Blocks: blocks{b}, Values: values{b}, Results: results{b}}
+	return cluster.Cluster{Queue: queue{b}, Blocks: blocks{b}, Values: values{b}, Results: results{b}, News: b}
 }
 
 // Refused returns how many messages were refused because this program did not write them.

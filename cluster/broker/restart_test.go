@@ -117,9 +117,9 @@ func TestRestart(t *testing.T) {
 			}
 		}()
 		begun, n := time.Now(), 0
-		err := (&cluster.Coordinator{Cluster: submitter.Cluster()}).Do(ctx, all, func(i int, result []byte) error {
-			if want := append(bytes.Repeat([]byte{byte(all[i].Part)}, 20), "done"...); i != n || !bytes.Equal(result, want) {
-				t.Errorf("result %d is %q, want %q", i, result, want)
+		err := (&cluster.Coordinator{Cluster: submitter.Cluster()}).Do(ctx, all, func(i int, end cluster.End) error {
+			if want := append(bytes.Repeat([]byte{byte(all[i].Part)}, 20), "done"...); i != n || !bytes.Equal(end.Result, want) {
+				t.Errorf("result %d is %q, want %q", i, end.Result, want)
 			}
 			n++
 			return nil

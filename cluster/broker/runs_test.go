@@ -54,7 +54,7 @@ func work(c cluster.Cluster, hold <-chan struct{}) *cluster.Worker {
 }
 
 func (s *submission) do(ctx context.Context, c cluster.Cluster) error {
-	return (&cluster.Coordinator{Cluster: c}).Do(ctx, s.tasks, func(int, []byte) error { return nil })
+	return (&cluster.Coordinator{Cluster: c}).Do(ctx, s.tasks, func(int, cluster.End) error { return nil })
 }
 
 // TestForget: a run that is forgotten leaves nothing but what another run names. One at work is not forgotten before it is cancelled.
@@ -125,6 +125,9 @@ func TestForget(t *testing.T) {
 		is(third, "open", 3, 0, 77+5+60)
 		if _, err := c.Blocks.Get(ctx, cluster.Shared, one.config.Sum); !errors.Is(err, cluster.ErrNone) {
 			t.Errorf("the config that nobody else names: %v", err)
+		}
+		if _, err := cluster.Load(ctx, c.Blocks, cluster.Shared, two.data); err != nil {
+			t.Errorf("the data that another run names, too: %v", err)
 		}
 		if err := two.do(ctx, c); err != nil {
 			t.Errorf("the other run with the same data and results: %v", err)

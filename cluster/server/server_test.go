@@ -136,9 +136,9 @@ func compute(t *testing.T, submitter, worker cluster.Cluster) cluster.Sum {
 		ended <- w.Run(at)
 	}()
 	n := 0
-	err = (&cluster.Coordinator{Cluster: submitter}).Do(ctx, tasks, func(i int, result []byte) error {
-		if want := fmt.Sprintf("config %d", i); i != n || string(result) != want {
-			t.Errorf("result %d is %q", i, result)
+	err = (&cluster.Coordinator{Cluster: submitter}).Do(ctx, tasks, func(i int, end cluster.End) error {
+		if want := fmt.Sprintf("config %d", i); i != n || string(end.Result) != want {
+			t.Errorf("result %d is %q", i, end.Result)
 		}
 		n++
 		return nil

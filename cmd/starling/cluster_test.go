@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/cluster/broker"
 	"github.com/starling-smc/starling/cluster/keyring"
@@ -47,7 +48,7 @@ func submit(ts *testscript.TestScript, neg bool, args []string) {
 	run := tasks[0].Run()
 	first, ended := make(chan bool), make(chan bool)
 	go func() {
-		(&cluster.Coordinator{Cluster: submitter.Cluster()}).Do(ctx, tasks, func(int, []byte) error { close(first); return nil }) // it never ends by itself
+		(&cluster.Coordinator{Cluster: submitter.Cluster()}).Do(ctx, tasks, func(int, cluster.End) error { close(first); return nil }) // it never ends by itself
 		close(ended)
 	}()
 	w := &cluster.Worker{Cluster: worker.Cluster(), Name: "w", Version: "1", Arch: "amd64", Kernel: "go", Work: func(ctx context.Context, job *cluster.Job) ([]byte, error) {
@@ -60,7 +61,7 @@ func submit(ts *testscript.TestScript, neg bool, args []string) {
 	worked := make(chan bool)
 	go func() { w.Run(ctx); close(worked) }()
 	_, err = worker.Answer(func() []byte {
-		text, err := json.Marshal(presence{Name: "w", Host: "node7", Version: "1", Arch: "amd64", Kernel: "go", Slots: 2, Tasks: []atWork{{run, "islands", 1, 0.25}}})
+		text, err := json.Marshal(presence{Name: "w", Host: "node7", Version: "1", Arch: "amd64", Kernel: "go", Slots: 2, Tasks: []starling.AtWork{{Run: run, Phase: "islands", Part: 1, Progress: 0.25}}})
 		if err != nil {
 			panic(err)
 		}

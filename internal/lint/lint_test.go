@@ -19,8 +19,9 @@ const module = "github.com/starling-smc/starling"
 // level orders the packages: a package imports only packages of lower levels. A package may be listed before it exists.
 var level = map[string]int{
 	"cluster": 0, "internal/ckpt": 0, "internal/golden": 0, "internal/lanes": 0, "internal/numeral": 0, "internal/pool": 0, "internal/regular": 0, "internal/spelling": 0, "internal/stated": 0, "internal/table": 0, "internal/visible": 0, "presets": 0,
-	"cluster/broker": 1, "cluster/keyring": 1, "cluster/clustertest": 1, "internal/cells": 1, "internal/chart": 1, "internal/config": 1, "internal/finding": 1, "internal/jsontext": 1, "internal/lock": 1, "internal/packed": 1, "internal/parquet": 1, "internal/rng": 1, "internal/safetensors": 1, "internal/testkit": 1,
-	"cluster/server": 2, "internal/arrays": 2, "internal/dense": 2, "internal/fetch": 2, "internal/tables": 2, "internal/weights": 2,
+	"internal/cells": 1, "internal/chart": 1, "internal/config": 1, "internal/depot": 1, "internal/finding": 1, "internal/jsontext": 1, "internal/lock": 1, "internal/packed": 1, "internal/parquet": 1, "internal/rng": 1, "internal/safetensors": 1, "internal/testkit": 1,
+	"cluster/broker": 1, "cluster/keyring": 1, "cluster/clustertest": 1, "cluster/server": 2,
+	"internal/arrays": 2, "internal/dense": 2, "internal/fetch": 2, "internal/tables": 2, "internal/weights": 2,
 	"internal/formats": 3,
 	"internal/sets":    4,
 	"data":             5,
