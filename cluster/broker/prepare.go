@@ -55,11 +55,6 @@ func (o Options) streams() []streamConfig {
 	return []streamConfig{tasks, results, values, blocks}
 }
 
-const (
-	maxTask   = 256 << 10
-	maxRecord = 900 << 10 // the record of a task that keeps thousands of files beside its state
-)
-
 // Prepare makes the streams, the bucket and the consumer, or brings those that are there to the options. The owner of a server calls it, or a
 // submitter whose keys permit it; workers do not. It may be called again at any time.
 func (b *Broker) Prepare(ctx context.Context) error {
