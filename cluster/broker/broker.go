@@ -74,11 +74,7 @@ func Connect(ctx context.Context, options Options) (*Broker, error) {
 		nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, 250*time.Millisecond),
 		nats.ReconnectBufSize(-1), // calls are repeated here, where they are known
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.fault(err) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				b.note(fmt.Errorf("the connection to the server is lost: %w", err))
-			}
-		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.lost(err) }),
 		nats.ClosedHandler(func(c *nats.Conn) { b.end(closed(c.LastError())) }),
 	}
 	if options.Once {
