@@ -106,6 +106,7 @@ var errClosed = errors.New("the connection to the server is closed")
 // Codes of the server's errors.
 const (
 	codeAccountFull = 10002
+	codeNoPeers     = 10005
 	codeNoResources = 10023
 	codeMemoryFull  = 10028
 	codeNoMessage   = 10037
