@@ -250,7 +250,7 @@ func TestEPErrors(t *testing.T) {
 	}
 	before, _ := st.MarshalBinary()
 	lost := errors.New("node 3 does not answer")
-	f.(*ep).exchange = &watched{err: lost}
+	f.(*ep).hosted.By = &watched{err: lost}
 	_, err = f.Step(t.Context(), st, scans[0])
 	if after, _ := st.MarshalBinary(); !errors.Is(err, lost) || !slices.Equal(before, after) {
 		t.Errorf("%v; the state is another: %v", err, !slices.Equal(before, after))
