@@ -107,27 +107,3 @@ type Entry struct {
 	Task   Sum
 	Record []byte
 }
-
-// Exchange takes the messages of nodes that compute one thing together to each other, such as the sites of expectation propagation. Messages
-// are not kept.
-//
-// An implementation must ask again for a message that does not come, since transports may lose it: each node keeps its messages of the
-// last two rounds and answers. Nodes go through the rounds in the same order, and none sends round r+1 before it has received round r.
-type Exchange interface {
-	// Join enters the computation as one of its nodes, 0 to nodes-1, and waits for the others. It returns the epoch, which is larger
-	// than any before. A node that was lost and comes back joins again: all others then get ErrConflict from Send and Receive, join, and
-	// go back to the last state that all of them have.
-	Join(ctx context.Context, run Sum, node, nodes int) (epoch uint64, err error)
-	// Send sends the node's message of a round. Sending the same message twice changes nothing.
-	Send(ctx context.Context, round Round, node int, message []byte) error
-	// Receive waits for the messages of all nodes and returns them in the order of the nodes, so that sums over them have the same bits
-	// in every order of arrival.
-	Receive(ctx context.Context, round Round) ([][]byte, error)
-}
-
-// Round is one exchange of messages.
-type Round struct {
-	Run        Sum
-	Epoch      uint64
-	Scan, Pass int
-}
