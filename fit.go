@@ -56,6 +56,7 @@ type fit struct {
 	way      method.Method // that the job does
 	most     int64         // bytes beyond which the posterior is written as several files; 0: no limit
 	progress func(Event)
+	told     method.Status // the last that the method told
 }
 
 // plan makes all checks before the work begins. The last of them, of the disk, needs the run, which it begins in the folder or reads
@@ -71,11 +72,17 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	m := Manifest{Started: now(), Kernel: lanes.Kernel()}
 	m.Version, m.Revision = Version()
-	if o.Folder != nil {
+	switch {
+	case o.from != nil:
+		m.From = *o.from
+	case o.Folder != nil:
 		m.From = whence(o.Folder.Dir)
 	}
 	p, err := s.Plan(o.DataDir, o.Memory, method.Job{
-		Pool: pool.New(o.Threads), Files: o.Folder != nil, Tell: func(s method.Status) { f.progress(&Progress{s}) },
+		Pool: pool.New(o.Threads), Files: o.Folder != nil, Tell: func(s method.Status) {
+			f.told = s
+			f.progress(&Progress{s})
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -97,6 +104,7 @@ func plan(s Spec, o Options) (*fit, error) {
 	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
 		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{Text: text}) },
+		Executor: elsewhere(o, &f.Spec, func() method.Status { return f.told }, func(s method.Status) { f.progress(&Progress{s}) }),
 	})
 	if err != nil || f.job.Run.Done() {
 		return f, damage(err)

@@ -17,6 +17,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
@@ -40,6 +41,11 @@ type Options struct {
 	Every  time.Duration // interval between saved states; 0: SaveEvery
 	Memory int64         // limit in bytes: a run that will need more is refused; 0: no limit
 
+	// Cluster has workers carry out the parts of the run (Work), on whatever machines they are; nil: this process does. When ctx ends, they
+	// are asked to stop; what they have done stays in the cluster's store, and a run that is resumed goes on from it.
+	Cluster *cluster.Cluster
+
+	from *string                                 // of the manifest; nil: whence says it
 	now  func() time.Time                        // nil: the clock
 	free func(dir string) (bytes int64, ok bool) // of a folder's disk; nil: as the system says
 }

@@ -47,6 +47,10 @@ type attempt struct {
 	lease   Lease
 	stop    context.CancelCauseFunc // ends the attempt
 
+	// Used by the computing goroutine alone:
+	beside Content   // what Job.Beside was given
+	kept   []Content // what Job.Keep was given by this attempt and those before
+
 	begun    time.Time
 	moved    atomic.Int64  // nanoseconds from begun until the computing goroutine last made progress
 	progress atomic.Uint64 // bits of a float64
@@ -87,6 +91,9 @@ func (a *attempt) steps(ctx context.Context) error {
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if final := (*FinalError)(nil); errors.As(err, &final) {
+			return a.fail(keep, a.run, fmt.Sprintf("part %d of phase %q: %v", a.task.Part, a.task.Phase, final.Err))
 		}
 		return err
 	}
@@ -142,7 +149,7 @@ func (a *attempt) claim(ctx context.Context) error {
 
 // load returns the newest saved state whose bytes are as they were. Where none is, the part begins anew, with the same bytes in the end.
 func (a *attempt) load(ctx context.Context) []byte {
-	a.saved = time.Now()
+	a.saved, a.kept = time.Now(), a.state.Kept
 	for _, c := range a.state.Saved {
 		b, err := Load(ctx, a.Blocks, stateKey(a.run, a.id), c)
 		if err == nil {
@@ -173,7 +180,7 @@ func (a *attempt) save(ctx context.Context, bytes []byte) error {
 		s.Saved = append([]Content{c}, s.Saved[:min(1, len(s.Saved))]...)
 		s.Attempts, a.before = 1, 0
 	}
-	s.Progress = math.Float64frombits(a.progress.Load())
+	s.Progress, s.Kept = math.Float64frombits(a.progress.Load()), a.kept
 	if err := a.swap(keep, s, a.revision); err != nil {
 		return err
 	}
@@ -219,7 +226,7 @@ func (a *attempt) finish(ctx context.Context, bytes []byte, took time.Duration) 
 	if err != nil {
 		return err
 	}
-	mine := Result{a.id, c, a.Name, a.state.Epoch, took.Seconds()}
+	mine := Result{a.id, c, a.beside, a.kept, a.Name, a.state.Epoch, took.Seconds()}
 	err = a.Results.Write(ctx, a.run, a.id, encode(mine))
 	if !errors.Is(err, ErrExists) {
 		return err

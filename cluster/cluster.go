@@ -40,6 +40,7 @@ type Cluster struct {
 	Blocks  Blocks
 	Values  Values
 	Results Results
+	News    News // nil: nobody hears of progress
 }
 
 // Queue holds tasks until they are acknowledged. It is a hint: nothing may depend on a task's being in it, or on its being
@@ -106,4 +107,13 @@ type Entry struct {
 	Number uint64
 	Task   Sum
 	Record []byte
+}
+
+// News takes word of the progress of tasks to whoever listens. It may lose, repeat and reorder messages, and nothing depends on them. Its
+// methods may be called side by side.
+type News interface {
+	// Tell sends a message about a run. It does not wait for anybody.
+	Tell(run Sum, message []byte) error
+	// Hear calls heard with each message about a run, one call at a time, until stop is called.
+	Hear(run Sum, heard func(message []byte)) (stop func(), err error)
 }

@@ -19,10 +19,13 @@ const (
 	reconcile = 30 * time.Second // between two comparisons of the queue with the results
 )
 
+// End is the result of a task: what its worker computed, and what came beside it.
+type End struct{ Result, Beside []byte }
+
 // Do has all tasks computed, and calls each for every result in the order of the tasks, whatever order they arrive in. The tasks are
 // those of one phase of one run, and different. A run that exists is joined: results that are there are not computed again. Do returns
 // ErrCancelled or a *FailedError if the run ends before. When ctx ends, Do returns; the tasks that are queued go on.
-func (c *Coordinator) Do(ctx context.Context, tasks []Task, each func(i int, result []byte) error) error {
+func (c *Coordinator) Do(ctx context.Context, tasks []Task, each func(i int, end End) error) error {
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -121,13 +124,18 @@ func (p *phase) next(ctx context.Context, most time.Duration) (found bool, err e
 }
 
 // deliver hands on the results that have come, up to the first that has not.
-func (p *phase) deliver(ctx context.Context, each func(int, []byte) error) error {
+func (p *phase) deliver(ctx context.Context, each func(int, End) error) error {
 	for p.delivered < len(p.tasks) && p.results[p.delivered] != nil {
-		b, err := Load(ctx, p.Blocks, Shared, p.results[p.delivered].Content)
+		r := p.results[p.delivered]
+		b, err := Load(ctx, p.Blocks, Shared, r.Content)
+		var beside []byte
+		if err == nil && r.Beside.Bytes > 0 {
+			beside, err = Load(ctx, p.Blocks, Shared, r.Beside)
+		}
 		if err != nil {
 			return fmt.Errorf("the result of task %d: %w", p.delivered, err)
 		}
-		if err := each(p.delivered, b); err != nil {
+		if err := each(p.delivered, End{b, beside}); err != nil {
 			return err
 		}
 		p.delivered++

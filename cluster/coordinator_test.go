@@ -11,8 +11,8 @@ import (
 
 // TestOrder: results that arrive in the reverse order are handed on in the order of the parts.
 func TestOrder(t *testing.T) {
-	simulate(t, func(t *testing.T, ctx context.Context) {
-		c, work := InMemory(0, 0), always(0)
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c, work := m.Make(t, 0, 0), always(0)
 		work.length = func(part int) int { return 10 - part }
 		for range 10 {
 			go worker(c, "w", work.work).Run(ctx)
@@ -30,8 +30,8 @@ func TestOrder(t *testing.T) {
 // TestWindow: no more tasks are open than the window and the queue allow, and all are done.
 func TestWindow(t *testing.T) {
 	for _, one := range []struct{ window, queue, want int }{{3, 0, 3}, {0, 2, 2}} {
-		simulate(t, func(t *testing.T, ctx context.Context) {
-			c, work, most := InMemory(one.queue, 0), always(2), 0
+		everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+			c, work, most := m.Make(t, one.queue, 0), always(2), 0
 			work.each = func(int, int) error {
 				queued, err := c.Queue.Queued(ctx, tasks(1)[0].Run())
 				most = max(most, len(queued))
@@ -39,7 +39,7 @@ func TestWindow(t *testing.T) {
 			}
 			go worker(c, "w", work.work).Run(ctx)
 			n := 0
-			err := (&Coordinator{c, one.window}).Do(ctx, tasks(9), func(int, []byte) error { n++; return nil })
+			err := (&Coordinator{c, one.window}).Do(ctx, tasks(9), func(int, End) error { n++; return nil })
 			if err != nil || n != 9 || most != one.want {
 				t.Errorf("%v, %d results, %d tasks in the queue", err, n, most)
 			}
@@ -49,8 +49,8 @@ func TestWindow(t *testing.T) {
 
 // TestJoin: a run that is submitted twice is computed once, and both submitters get all results. So does a third, later.
 func TestJoin(t *testing.T) {
-	simulate(t, func(t *testing.T, ctx context.Context) {
-		c, work := InMemory(0, 0), always(3)
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c, work := m.Make(t, 0, 0), always(3)
 		go worker(c, "w", work.work).Run(ctx)
 		other := make(chan error)
 		go func() {
@@ -73,8 +73,8 @@ func TestJoin(t *testing.T) {
 
 // TestStop: a worker that is asked to stop saves its state after the step and gives the task back: no step is lost, and it is no attempt.
 func TestStop(t *testing.T) {
-	simulate(t, func(t *testing.T, ctx context.Context) {
-		c, work := InMemory(0, 0), always(30)
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c, work := m.Make(t, 0, 0), always(30)
 		go func() {
 			for {
 				one, stop := context.WithTimeout(ctx, 2*time.Second+time.Second/2)
@@ -123,8 +123,8 @@ func TestStopIsNoAttempt(t *testing.T) {
 
 // TestCancel: workers of a cancelled run stop within a heartbeat and a step. Submitted again, the run goes on from where it was.
 func TestCancel(t *testing.T) {
-	simulate(t, func(t *testing.T, ctx context.Context) {
-		c, work := InMemory(0, 0), always(100)
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c, work := m.Make(t, 0, 0), always(100)
 		all := tasks(3)
 		go worker(c, "w", work.work).Run(ctx)
 		time.AfterFunc(20*time.Second+time.Second/2, func() {
@@ -203,8 +203,8 @@ func (q *counting) Put(ctx context.Context, task Task) error {
 // TestTimeoutIsNoEnd: a coordinator that joins a run and waits in vain for its results reads on to the last one. It puts no task again that
 // has a result.
 func TestTimeoutIsNoEnd(t *testing.T) {
-	simulate(t, func(t *testing.T, ctx context.Context) {
-		c, work := InMemory(0, 0), always(1)
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c, work := m.Make(t, 0, 0), always(1)
 		go worker(c, "w", work.work).Run(ctx)
 		if err := collect(t, c, tasks(5), work); err != nil {
 			t.Error(err)

@@ -24,8 +24,8 @@ func Example() {
 	for part := range 4 {
 		tasks = append(tasks, cluster.Task{Version: "1.0", Arch: "amd64", Kernels: []string{"go"}, Phase: "squares", Part: part})
 	}
-	err := (&cluster.Coordinator{Cluster: c}).Do(ctx, tasks, func(i int, result []byte) error {
-		fmt.Println(i, string(result))
+	err := (&cluster.Coordinator{Cluster: c}).Do(ctx, tasks, func(i int, end cluster.End) error {
+		fmt.Println(i, string(end.Result))
 		return nil
 	})
 	fmt.Println(err)

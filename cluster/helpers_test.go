@@ -103,8 +103,8 @@ func collect(t *testing.T, c Cluster, all []Task, work *chain) error {
 	ctx, stop := context.WithTimeout(ctx, 48*time.Hour)
 	defer stop()
 	next := 0
-	err := (&Coordinator{Cluster: c}).Do(ctx, all, func(i int, result []byte) error {
-		if i != next || !bytes.Equal(result, work.want(all[i].Part)) {
+	err := (&Coordinator{Cluster: c}).Do(ctx, all, func(i int, end End) error {
+		if result := end.Result; i != next || !bytes.Equal(result, work.want(all[i].Part)) {
 			t.Errorf("result %d comes as number %d: %x, want %x", i, next, result, work.want(all[i].Part))
 		}
 		next++
@@ -125,6 +125,25 @@ func simulate(t *testing.T, test func(t *testing.T, ctx context.Context)) {
 		stop()
 		time.Sleep(time.Hour)
 	})
+}
+
+// Makers make the clusters that tests run on. The other ones than that in memory are added by tests outside of the package, since they import it.
+var Makers = []Maker{{"memory", func(t *testing.T, tasks int, blockBytes int64) Cluster { return InMemory(tasks, blockBytes) }}}
+
+// Maker makes a cluster that holds at most so many tasks, and so many bytes of small blocks; 0 is no limit.
+type Maker struct {
+	Name string
+	Make func(t *testing.T, tasks int, blockBytes int64) Cluster
+}
+
+// everywhere runs a test in simulated time, on each kind of cluster.
+func everywhere(t *testing.T, test func(t *testing.T, ctx context.Context, m Maker)) {
+	t.Helper()
+	for _, m := range Makers {
+		t.Run(m.Name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, ctx context.Context) { test(t, ctx, m) })
+		})
+	}
 }
 
 var errDead = errors.New("the process is dead")
@@ -187,7 +206,7 @@ type mortal struct {
 }
 
 func (m mortal) cluster() Cluster {
-	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}}
+	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}, m.News}
 }
 
 type mortalQueue struct{ mortal }

@@ -16,6 +16,7 @@ func InMemory(tasks int, blockBytes int64) Cluster {
 		Blocks:  &memoryBlocks{most: blockBytes, blocks: map[memoryName][]byte{}},
 		Values:  &memoryValues{values: map[string]memoryValue{}},
 		Results: &memoryResults{runs: map[Sum]*memoryRun{}},
+		News:    &memoryNews{},
 	}
 }
 

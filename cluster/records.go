@@ -17,15 +17,18 @@ type state struct {
 	Last     string    `json:"last"`     // how the last attempt ended
 	Progress float64   `json:"progress"` // 0 to 1
 	Saved    []Content `json:"saved"`    // the saved states, the newest first: two, in case one is damaged
+	Kept     []Content `json:"kept"`     // what Job.Keep stored beside them, in the space Shared
 }
 
 // Result is a task's result. Its digest is Content.Sum. The other fields differ from worker to worker by nature, and are not compared.
 type Result struct {
-	Task    Sum     `json:"task"`
-	Content Content `json:"content"`
-	Worker  string  `json:"worker"`
-	Epoch   int     `json:"epoch"`
-	Seconds float64 `json:"seconds"` // that this worker took for its share of the work
+	Task    Sum       `json:"task"`
+	Content Content   `json:"content"`
+	Beside  Content   `json:"beside"` // what comes with it and differs by nature, such as times
+	Kept    []Content `json:"kept"`   // what Job.Keep stored for it
+	Worker  string    `json:"worker"`
+	Epoch   int       `json:"epoch"`
+	Seconds float64   `json:"seconds"` // that this worker took for its share of the work
 }
 
 const (
@@ -146,6 +149,15 @@ func (c Cluster) fail(ctx context.Context, id Sum, reason string, differing ...R
 		return err
 	}
 	return r.ended()
+}
+
+// Fail ends a run for a reason that its submitter is told. Submitting it again goes on from what its workers have computed.
+func (c Cluster) Fail(ctx context.Context, id Sum, reason string) error {
+	err := c.fail(ctx, id, reason)
+	if ended := (*FailedError)(nil); errors.As(err, &ended) {
+		return nil
+	}
+	return err
 }
 
 // Cancel ends a run: its workers stop after their steps. What they have computed stays, and submitting the run again goes on from it.

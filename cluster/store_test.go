@@ -48,8 +48,8 @@ func (s *damaging) damage(n int) {
 // TestDamagedState: a state whose bytes have another sum is not computed with. The worker goes on from the one before it, or begins anew.
 func TestDamagedState(t *testing.T) {
 	for n, from := range []int{4, 3, 0} { // n newest states are damaged: the first step that is made then
-		simulate(t, func(t *testing.T, ctx context.Context) {
-			c, work := InMemory(0, 0), always(8)
+		everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+			c, work := m.Make(t, 0, 0), always(8)
 			store := &damaging{Blocks: c.Blocks, bad: map[Sum]bool{}}
 			c.Blocks = store
 			noted := 0
@@ -79,8 +79,8 @@ func TestDamagedState(t *testing.T) {
 
 // TestDamagedInput: a damaged input ends the run with its name, and is not computed with.
 func TestDamagedInput(t *testing.T) {
-	simulate(t, func(t *testing.T, ctx context.Context) {
-		c := InMemory(0, 0)
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c := m.Make(t, 0, 0)
 		store := &damaging{Blocks: c.Blocks, bad: map[Sum]bool{}}
 		c.Blocks = store
 		data, err := Save(ctx, store, Shared, []byte("0,1,2"))
@@ -97,7 +97,7 @@ func TestDamagedInput(t *testing.T) {
 			}
 			return b, err
 		}).Run(ctx)
-		err = (&Coordinator{Cluster: c}).Do(ctx, all, func(int, []byte) error { return nil })
+		err = (&Coordinator{Cluster: c}).Do(ctx, all, func(int, End) error { return nil })
 		if !errors.As(err, new(*FailedError)) || !strings.Contains(err.Error(), data.Sum.String()) {
 			t.Error(err)
 		}
@@ -106,8 +106,8 @@ func TestDamagedInput(t *testing.T) {
 
 // TestDamagedResult: a damaged result is not handed on.
 func TestDamagedResult(t *testing.T) {
-	simulate(t, func(t *testing.T, ctx context.Context) {
-		c, work := InMemory(0, 0), always(1)
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c, work := m.Make(t, 0, 0), always(1)
 		store := &damaging{Blocks: c.Blocks, bad: map[Sum]bool{}}
 		c.Blocks = store
 		go worker(c, "w", work.work).Run(ctx)
@@ -142,8 +142,8 @@ func TestOldStatesAreDropped(t *testing.T) {
 			}
 			return []byte{5}, nil // the bytes of a state that was dropped
 		}).Run(ctx)
-		err := (&Coordinator{Cluster: c}).Do(ctx, tasks(1), func(_ int, result []byte) error {
-			if !bytes.Equal(result, []byte{5}) {
+		err := (&Coordinator{Cluster: c}).Do(ctx, tasks(1), func(_ int, end End) error {
+			if result := end.Result; !bytes.Equal(result, []byte{5}) {
 				t.Errorf("%v", result)
 			}
 			return nil
@@ -155,26 +155,32 @@ func TestOldStatesAreDropped(t *testing.T) {
 	})
 }
 
-// TestFullStore: a run that does not fit the store ends with that reason. One that is given room meanwhile ends well.
+// TestFullStore: a run that does not fit the store ends with that reason.
 func TestFullStore(t *testing.T) {
-	for _, freed := range []bool{false, true} {
-		simulate(t, func(t *testing.T, ctx context.Context) {
-			c, work := InMemory(0, 100), always(4) // the third state has no room
-			go worker(c, "w", work.work).Run(ctx)
-			if freed {
-				time.AfterFunc(10*time.Second, func() {
-					m := c.Blocks.(*memoryBlocks)
-					m.turn.Lock()
-					defer m.turn.Unlock()
-					m.most = 1000
-				})
-			}
-			err := collect(t, c, tasks(1), work)
-			if freed && err != nil || !freed && (!errors.As(err, new(*FailedError)) || !strings.Contains(err.Error(), ErrFull.Error())) {
-				t.Errorf("freed %v: %v", freed, err)
-			}
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c, work := m.Make(t, 0, 100), always(4) // the third state has no room
+		go worker(c, "w", work.work).Run(ctx)
+		if err := collect(t, c, tasks(1), work); !errors.As(err, new(*FailedError)) || !strings.Contains(err.Error(), ErrFull.Error()) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestRoomAgain: a run that does not fit the store, and is given room meanwhile, ends well.
+func TestRoomAgain(t *testing.T) {
+	simulate(t, func(t *testing.T, ctx context.Context) {
+		c, work := InMemory(0, 100), always(4)
+		go worker(c, "w", work.work).Run(ctx)
+		time.AfterFunc(10*time.Second, func() {
+			m := c.Blocks.(*memoryBlocks)
+			m.turn.Lock()
+			defer m.turn.Unlock()
+			m.most = 1000
 		})
-	}
+		if err := collect(t, c, tasks(1), work); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestContents: bytes of every length come back, in blocks of at most MaxBlock.
@@ -219,8 +225,8 @@ func (s lostReply) Swap(ctx context.Context, key string, value []byte, revision 
 
 // TestLostReply: a worker whose own write comes back as a conflict is no zombie.
 func TestLostReply(t *testing.T) {
-	simulate(t, func(t *testing.T, ctx context.Context) {
-		c, work := InMemory(0, 0), always(3)
+	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
+		c, work := m.Make(t, 0, 0), always(3)
 		lossy := c
 		lossy.Values = lostReply{c.Values}
 		go worker(lossy, "w", work.work).Run(ctx)

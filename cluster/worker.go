@@ -11,11 +11,18 @@ import (
 // ctx ends, Work finishes or drops its step, saves its state, and returns an error.
 type Work func(ctx context.Context, job *Job) (result []byte, err error)
 
+// FinalError is an error of Work that every worker would meet: the run fails at once. Any other error counts as an attempt.
+type FinalError struct{ Err error }
+
+func (e *FinalError) Error() string { return e.Err.Error() }
+func (e *FinalError) Unwrap() error { return e.Err }
+
 // Worker takes tasks from a cluster and computes them, one at a time. A process may have several.
 type Worker struct {
 	Cluster
-	Name string // of this worker and no other, such as the host, the process and a number
-	Work Work
+	Name    string // of this worker and no other, such as the host, the process and a number
+	Machine string // on which it is, for people
+	Work    Work
 
 	Version, Arch, Kernel string // of this program: tasks that ask for others are refused
 

@@ -3,6 +3,8 @@ package data
 import (
 	"path/filepath"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/sets"
 )
 
 // files are the files that the settings name.
@@ -28,12 +30,52 @@ func (s *Settings) files() (all []*string) {
 
 // Under returns the settings with the names of their files, where these are relative, taken from a folder; "": the working directory.
 func (s Settings) Under(folder string) Settings {
+	return s.Moved(func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(folder, name)
+	})
+}
+
+// Files lists the files that the settings name, each once, in the order of the settings; not those of a known Set (KnownFiles).
+func (s Settings) Files() (names []string) {
+	for _, file := range s.files() {
+		if *file != "" && !slices.Contains(names, *file) {
+			names = append(names, *file)
+		}
+	}
+	return names
+}
+
+// KnownFiles lists the files of the known Set below the data directory: each by the name that it has in any data directory, and its path
+// in this one. It is empty where the Set is built in, or none is named.
+func (s Settings) KnownFiles(dir string) (names, paths []string, err error) {
+	if s.Set == "" {
+		return nil, nil, nil
+	}
+	k, err := sets.Find(s.Set)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range k.Files {
+		path, err := k.Locate(dir, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		names, paths = append(names, name), append(paths, path)
+	}
+	return names, paths, nil
+}
+
+// Moved returns the settings with other names of their files.
+func (s Settings) Moved(to func(name string) string) Settings {
 	s.CSV, s.Split = copied(s.CSV), copied(s.Split)
 	s.Train, s.Validate, s.Test, s.Calibrate = copied(s.Train), copied(s.Validate), copied(s.Test), copied(s.Calibrate)
 	s.Groups, s.CalibrateGroups = slices.Clone(s.Groups), slices.Clone(s.CalibrateGroups)
 	for _, file := range s.files() {
-		if *file != "" && !filepath.IsAbs(*file) {
-			*file = filepath.Join(folder, *file)
+		if *file != "" {
+			*file = to(*file)
 		}
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/bnn"
@@ -42,7 +43,7 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 		return nil, err
 	}
 	faults := config.NewFaults()
-	if method.CheckLoading(s.Data.LoadBytes(dir), memory, faults.In("data")); len(faults.All()) > 0 {
+	if method.CheckLoading(s.placed().LoadBytes(dir), memory, faults.In("data")); len(faults.All()) > 0 {
 		return nil, s.Error(faults.All()...)
 	}
 	set, err := s.Load(dir, nil)
@@ -69,7 +70,7 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 	}
 	s.Method = p.Method
 	p.Spec = s
-	if p.Job.Init, p.InitSum, err = s.Model.ReadInit(net.Whole()); err != nil {
+	if p.Job.Init, p.InitSum, err = s.readInit(net.Whole()); err != nil {
 		return nil, &DataError{fmt.Errorf("model.init: %w", err)}
 	}
 	if family := s.Prior.Family; family != nil {
@@ -149,7 +150,8 @@ func (s *Spec) findings(set *data.Problem) []finding.Finding {
 // measure it. A fault of the settings is a *config.Error; every other error is a *DataError.
 func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	regression := s.Model.Likelihood.Regression()
-	p, err := s.Data.Load(dir, data.Need{Regression: regression, Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema})
+	from := s.placed()
+	p, err := from.Load(dir, data.Need{Regression: regression, Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema})
 	var field *data.FieldError
 	var names *data.NamesError
 	switch {
@@ -161,7 +163,43 @@ func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	case err != nil:
 		return nil, &DataError{err}
 	}
+	if s.places != nil {
+		p.Called(from, s.Data)
+	}
 	return p, nil
+}
+
+// Files lists the files that a Spec names, each once; not those of a known set.
+func (s *Spec) Files() []string {
+	names := s.Data.Files()
+	if s.Model.Init != "" && !slices.Contains(names, s.Model.Init) {
+		names = append(names, s.Model.Init)
+	}
+	return names
+}
+
+// Placed returns the Spec of a machine on which the files that it names lie elsewhere: at places[name]. Everything else is the same, and
+// messages have the names.
+func (s Spec) Placed(places map[string]string) Spec {
+	s.places = places
+	return s
+}
+
+// placed are the settings of the data with the files where they lie.
+func (s *Spec) placed() data.Settings {
+	if s.places == nil {
+		return s.Data
+	}
+	return s.Data.Moved(func(name string) string { return s.places[name] })
+}
+
+// readInit reads the network of model.init where it lies.
+func (s *Spec) readInit(net *nn.Net) (whole []float64, sum string, err error) {
+	m := s.Model
+	if place, is := s.places[m.Init]; is {
+		m.Init = place
+	}
+	return m.ReadInit(net)
 }
 
 // ReadInit reads the weights of the trained network, Init, as net.Whole() has them, and the file's checksum; nil if Init is empty.

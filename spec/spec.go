@@ -35,7 +35,8 @@ type Spec struct {
 	Method method.Method     `yaml:"method"`           // the way to the posterior
 	Decide *decide.Settings  `yaml:"decide,omitempty"` // what is learnt from calibration examples, so that predictions come with a decision; none (nil) by default
 
-	source *config.Source // where the fields were written; nil unless Parse read the Spec
+	source *config.Source    // where the fields were written; nil unless Parse read the Spec
+	places map[string]string // where the files that the fields name lie; nil: where they say
 }
 
 // Model is a network, the likelihood of its outputs, and optionally a file of trained weights.

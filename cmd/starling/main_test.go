@@ -88,6 +88,8 @@ func TestScripts(t *testing.T) {
 			"toparquet":  toParquet,
 			"hostile":    hostile,
 			"harmless":   harmless,
+			"address":    address,
+			"submit":     submit,
 		},
 	})
 }

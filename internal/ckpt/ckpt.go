@@ -29,7 +29,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -149,6 +151,11 @@ type Decoder struct {
 type section struct {
 	typ  byte
 	data []byte
+}
+
+// Names lists the sections but the kind, in the order of their names.
+func (d *Decoder) Names() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(d.sections)), func(name string) bool { return name == "kind" })
 }
 
 // NewDecoder checks a whole container and that it is of the given kind. The Decoder refers to b.

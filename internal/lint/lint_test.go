@@ -19,7 +19,8 @@ const module = "github.com/starling-smc/starling"
 // level orders the packages: a package imports only packages of lower levels. A package may be listed before it exists.
 var level = map[string]int{
 	"cluster": 0, "internal/ckpt": 0, "internal/golden": 0, "internal/lanes": 0, "internal/numeral": 0, "internal/pool": 0, "internal/regular": 0, "internal/spelling": 0, "internal/stated": 0, "internal/table": 0, "internal/visible": 0, "presets": 0,
-	"internal/cells": 1, "internal/chart": 1, "internal/config": 1, "internal/finding": 1, "internal/jsontext": 1, "internal/lock": 1, "internal/packed": 1, "internal/parquet": 1, "internal/rng": 1, "internal/safetensors": 1, "internal/testkit": 1,
+	"internal/cells": 1, "internal/chart": 1, "internal/config": 1, "internal/depot": 1, "internal/finding": 1, "internal/jsontext": 1, "internal/lock": 1, "internal/packed": 1, "internal/parquet": 1, "internal/rng": 1, "internal/safetensors": 1, "internal/testkit": 1,
+	"cluster/broker": 1, "cluster/keyring": 1, "cluster/clustertest": 1, "cluster/server": 2,
 	"internal/arrays": 2, "internal/dense": 2, "internal/fetch": 2, "internal/tables": 2, "internal/weights": 2,
 	"internal/formats": 3,
 	"internal/sets":    4,
@@ -106,6 +107,15 @@ func TestLibraryHasNoNetwork(t *testing.T) {
 	for _, p := range list(t, "-deps", "./report") {
 		if p.ImportPath == "net/http" {
 			t.Error("./report, or what it imports, imports net/http")
+		}
+	}
+}
+
+// TestLibraryHasNoServer: a program that uses the library gets neither NATS's client nor its server. Only the command has them.
+func TestLibraryHasNoServer(t *testing.T) {
+	for _, p := range list(t, "-deps", ".", "./report") {
+		if strings.HasPrefix(p.ImportPath, "github.com/nats-io/") || strings.HasPrefix(p.ImportPath, module+"/cluster/") {
+			t.Errorf("the front door or ./report, or what they import, imports %s", p.ImportPath)
 		}
 	}
 }

@@ -60,9 +60,9 @@ type Phase struct {
 	Resumed func(kept []TraceLine) error
 }
 
-// Phase restores the parts that were saved and takes all of them to their ends, side by side on the pool's threads. The
-// run is saved as it goes on. The first error, or the end of ctx, stops all parts after their steps; then they are saved
-// where they are. A nil Run, like one without a folder, saves nothing.
+// Phase restores the parts that were saved and takes all of them to their ends, side by side on the pool's threads or by the run's Executor.
+// The run is saved as it goes on. The first error, or the end of ctx, stops all parts after their steps; then they are saved where they are.
+// A nil Run, like one without a folder, saves nothing.
 func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	if r == nil {
 		r = new(Run)
@@ -73,11 +73,13 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	workers.Run(len(p.Parts), func(i int) {
-		if err := w.advance(ctx, i); err != nil {
-			stop(err)
-		}
-	})
+	by := r.executor
+	if by == nil || p.Open {
+		by = threads{workers}
+	}
+	if err := by.carry(ctx, w); err != nil {
+		stop(err)
+	}
 	r.clock.share(0)
 	stopped := context.Cause(ctx)
 	if stopped == nil {
@@ -93,6 +95,27 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 		return fmt.Errorf("the trace of phase %q: %w", p.Name, err)
 	}
 	return nil
+}
+
+// Executor takes the parts of a phase to their ends: the threads of this process, the workers of a cluster (Elsewhere), or a worker that has
+// one of them to carry out (Alone).
+type Executor interface {
+	// carry returns once all parts are done, or with the error that stopped them.
+	carry(ctx context.Context, w *work) error
+}
+
+// threads carry out parts in this process.
+type threads struct{ *pool.Pool }
+
+func (t threads) carry(ctx context.Context, w *work) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	t.Run(len(w.Parts), func(i int) {
+		if err := w.advance(ctx, i); err != nil {
+			stop(err)
+		}
+	})
+	return context.Cause(ctx)
 }
 
 // work is a Phase in progress.

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,8 @@ type Options struct {
 	Now    func() time.Time  // nil: time.Now
 
 	Free func(dir string) (bytes int64, ok bool) // of the disk of a folder, where it is known; nil: as the system says
+
+	Executor Executor // carries out the parts; nil: the threads of this process
 }
 
 // Run is work in progress, in a folder or without one. The zero Run has no folder. Its methods, except Aside, must be called
@@ -38,9 +41,18 @@ type Run struct {
 	keep   *keeper // nil: nothing is saved
 	open   bool    // in a folder, and neither finished nor closed
 
+	executor Executor // nil: the threads of this process
+	shelf    shelf    // for shards; nil: the folder
+
 	telling sync.Mutex // guards the fields below, and makes calls of Phase.Watch take turns
 	trace   []TraceLine
 	traced  string // the phase whose steps leave lines in the trace; empty: none so far
+}
+
+// shelf has a place for shards outside of a folder.
+type shelf interface {
+	store(n int, write func(io.Writer) error) (sum [sha256.Size]byte, err error)
+	stored(n int, sum [sha256.Size]byte, read func(file io.ReaderAt, size int64) error) error
 }
 
 // Open begins a run, or resumes the one that was begun in the folder. config is the resolved config; with the manifest's
@@ -50,12 +62,12 @@ type Run struct {
 //
 // If the run in the folder is already done, Run.Done reports it. The caller then calls ReadBack instead of Phase and Finish.
 func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
-	r := &Run{Manifest: m, config: config, notice: o.Notice, free: o.Free, folder: folder}
+	r := &Run{Manifest: m, config: config, notice: o.Notice, free: o.Free, folder: folder, executor: o.Executor}
 	if r.notice == nil {
 		r.notice = func(string) {}
 	}
 	if r.free == nil {
-		r.free = diskFree
+		r.free = regular.DiskFree
 	}
 	r.clock.now = o.Now
 	if r.Manifest.Started.IsZero() {

@@ -13,8 +13,10 @@ import (
 // time. The part stores it in shards instead, files that are complete and on the disk before the part says that it has them: the next
 // checkpoint counts them, by their sums. A run that is resumed from an earlier checkpoint writes later shards again, with the same bytes.
 
-// Stores reports whether Store can be called: the run has a folder, and its kind has shards.
-func (r *Run) Stores() bool { return r != nil && r.open && r.folder.kind.Shards != "" }
+// Stores reports whether Store can be called: the run has a folder, or on a worker its submitter has one, and its kind has shards.
+func (r *Run) Stores() bool {
+	return r != nil && (r.open && r.folder.kind.Shards != "" || r.shelf != nil)
+}
 
 // Free is the number of bytes that the folder's disk has for this user, with those of the run's files in the folder, as shards and
 // checkpoints: a run that goes on needs so much less. ok is false where it is not known.
@@ -29,6 +31,9 @@ func (r *Run) Free() (bytes int64, ok bool) {
 // Store writes shard number n of a part, of about so many bytes, and returns its sum. If the disk has less, nothing is written. Several
 // parts may call it at the same time.
 func (r *Run) Store(part, n int, bytes int64, write func(io.Writer) error) (sum [sha256.Size]byte, err error) {
+	if r.shelf != nil {
+		return r.shelf.store(n, write)
+	}
 	path := r.shard(part, n)
 	if free, ok := r.free(r.folder.Dir); ok && free < bytes {
 		return sum, fmt.Errorf("saving the run: %s: needs %d bytes of the disk, which has %d free: %s", path, bytes, free, makeRoom)
@@ -44,6 +49,9 @@ func (r *Run) Store(part, n int, bytes int64, write func(io.Writer) error) (sum 
 // Stored calls read with shard number n of a part, and its size. If it is not the one with this sum, which is compared as in Record.Open,
 // the error is a *DamagedError. A run may have thousands of shards: after read each is opened for every read alone, and must stay as it is.
 func (r *Run) Stored(part, n int, sum [sha256.Size]byte, read func(file io.ReaderAt, size int64) error) error {
+	if r.shelf != nil {
+		return r.shelf.stored(n, sum, read)
+	}
 	f, err := openLarge(r.shard(part, n))
 	if err == nil {
 		failed := read(f, f.size)

@@ -52,7 +52,7 @@ const named = "(--data-dir DIR or STARLING_DATA)"
 // sound returns the path of a file of the set below the data directory. The file is there, and if its bytes are pinned, it has
 // the known content. Errors name the file and say what to do.
 func (k *Known) sound(p pin, dir string) (path string, err error) {
-	if path, err = k.locate(dir, p.file); err == nil && p.size > 0 {
+	if path, err = k.Locate(dir, p.file); err == nil && p.size > 0 {
 		err = k.mend(p.verifyOnce(path, dir))
 	}
 	return path, err
@@ -100,8 +100,8 @@ func (k *Known) mend(err error) error {
 	return err
 }
 
-// locate returns the path of an existing file of the set.
-func (k *Known) locate(dir, file string) (string, error) {
+// Locate returns the path of an existing file of the set.
+func (k *Known) Locate(dir, file string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("data set %s is read from files: name the data directory that holds %s %s", k.Name, file, named)
 	}

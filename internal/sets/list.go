@@ -18,7 +18,7 @@ func List(dir string) []Known {
 	for i := range list {
 		k := &list[i]
 		k.Found = !slices.ContainsFunc(k.Files, func(f string) bool {
-			_, err := k.locate(dir, f)
+			_, err := k.Locate(dir, f)
 			return err != nil
 		})
 	}

@@ -1,0 +1,224 @@
+package broker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/starling-smc/starling/cluster"
+)
+
+func taskSubject(run, task string) string { return "starling.task." + run + "." + task }
+
+// queue is a cluster.Queue.
+type queue struct{ *Broker }
+
+// Put writes down which contents the task names, so that [Broker.Forget] knows what the run owns, and queues it.
+func (q queue) Put(ctx context.Context, task cluster.Task) error {
+	run := task.Run()
+	for _, c := range contents(task) {
+		if err := q.hold(ctx, run, c); err != nil {
+			return err
+		}
+	}
+	data := encode(task)
+	if len(data) > maxTask {
+		return fmt.Errorf("part %d of phase %q has a task of %d bytes, and %d are the most: it names too many contents", task.Part, task.Phase, len(data), maxTask)
+	}
+	_, err := q.publish(ctx, taskSubject(run.String(), task.Digest().String()), nil, data)
+	if coded := (*apiError)(nil); errors.As(err, &coded) && coded.perSubject() {
+		return cluster.ErrQueued
+	}
+	return know(err)
+}
+
+// contents returns what a task names.
+func contents(t cluster.Task) []cluster.Content {
+	all := []cluster.Content{t.Config}
+	for _, one := range t.Data {
+		all = append(all, one.Content)
+	}
+	for _, one := range t.Earlier {
+		all = append(all, one.Content)
+	}
+	return all
+}
+
+// Take asks the consumer for one task. Each time has a subject of its own for the answer: the server sees that nobody listens there any more, and
+// does not send a task to a worker that has stopped asking.
+func (q queue) Take(ctx context.Context) (cluster.Lease, error) {
+	for {
+		m, err := q.pull(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			continue
+		}
+		task, err := readTask(m)
+		if err == nil {
+			return &lease{q.Broker, m.Reply, task}, nil
+		}
+		q.refused.Add(1)
+		q.note(fmt.Errorf("a message of the queue is refused and removed: %s: %w", m.Subject, err))
+		if err := q.ack(ctx, m.Reply, "+TERM"); err != nil {
+			return nil, err
+		}
+	}
+}
+
+const pullTime = 20 * time.Second
+
+// pull waits for the next message of the queue: nil where none comes for a while.
+func (q queue) pull(ctx context.Context) (*nats.Msg, error) {
+	const subject = "$JS.API.CONSUMER.MSG.NEXT." + TaskStream + "." + Consumer
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(q.broken, func() { stop(context.Cause(q.broken)) })()
+	w := &waiter{subject, stop}
+	q.turn.Lock()
+	q.waiting[w] = true
+	q.turn.Unlock()
+	defer func() {
+		q.turn.Lock()
+		delete(q.waiting, w)
+		q.turn.Unlock()
+	}()
+	inbox := q.conn.NewInbox()
+	answers := make(chan *nats.Msg, 4)
+	sub, err := q.conn.ChanSubscribe(inbox, answers)
+	if err != nil {
+		return nil, closed(err)
+	}
+	defer sub.Unsubscribe()
+	request := struct {
+		Batch   int           `json:"batch"`
+		Expires time.Duration `json:"expires"`
+	}{1, pullTime}
+	pause := time.NewTimer(pullTime + 2*time.Second) // a server that starts again forgets who waits
+	defer pause.Stop()
+	if err := q.conn.PublishRequest(subject, inbox, encode(request)); err != nil {
+		pause.Reset(250 * time.Millisecond) // not connected
+	}
+	for {
+		select {
+		case m := <-answers:
+			if m.Header.Get("Status") == "" {
+				return m, nil
+			}
+			if m.Header.Get("Status") == "100" {
+				continue
+			}
+			if code := m.Header.Get("Status"); code != "404" && code != "408" { // no consumer, no leader, too many that wait: ask again soon
+				pause.Reset(250 * time.Millisecond)
+				continue
+			}
+			return nil, nil
+		case <-pause.C:
+			return nil, nil
+		case <-ctx.Done():
+		}
+		// A task that was on its way when this worker stopped would wait a minute for another one.
+		sub.Unsubscribe()
+		soon, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer end()
+		if q.conn.FlushWithContext(soon) == nil {
+			select {
+			case m := <-answers:
+				if m.Header.Get("Status") == "" {
+					return m, nil
+				}
+			default:
+			}
+		}
+		return nil, context.Cause(ctx)
+	}
+}
+
+// readTask reads a task and compares it with its name. A task of another version of the program may have fields that this one does not know: the
+// worker then compares the versions.
+func readTask(m *nats.Msg) (cluster.Task, error) {
+	var task cluster.Task
+	d := json.NewDecoder(bytes.NewReader(m.Data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&task); err != nil || d.More() {
+		task = cluster.Task{}
+		if err := json.Unmarshal(m.Data, &task); err != nil {
+			return task, err
+		}
+		if task.Version == "" {
+			return task, errors.New("it is no task")
+		}
+		return task, nil
+	}
+	if want := taskSubject(task.Run().String(), task.Digest().String()); m.Subject != want {
+		return task, errors.New("its name is that of another task")
+	}
+	return task, nil
+}
+
+// Queued lists the subjects of the stream.
+func (q queue) Queued(ctx context.Context, run cluster.Sum) ([]cluster.Sum, error) {
+	subjects, err := q.subjects(ctx, TaskStream, taskSubject(run.String(), "*"))
+	var ids []cluster.Sum
+	for subject := range subjects {
+		var id cluster.Sum
+		if id.UnmarshalText([]byte(subject[strings.LastIndexByte(subject, '.')+1:])) == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// subjects returns the subjects of a stream that fit a filter, with the number of messages of each.
+func (b *Broker) subjects(ctx context.Context, stream, filter string) (map[string]int, error) {
+	all := map[string]int{}
+	for {
+		var page struct {
+			Total int `json:"total"`
+			State struct {
+				Subjects map[string]int `json:"subjects"`
+			} `json:"state"`
+		}
+		request := struct {
+			Filter string `json:"subjects_filter"`
+			Offset int    `json:"offset"`
+		}{filter, len(all)}
+		if _, err := b.api(ctx, "STREAM.INFO."+stream, request, &page); err != nil {
+			return nil, know(err)
+		}
+		before := len(all)
+		for subject, n := range page.State.Subjects {
+			all[subject] = n
+		}
+		if len(all) >= page.Total || len(all) == before {
+			return all, nil
+		}
+	}
+}
+
+// lease is a cluster.Lease: a delivery, with the subject that its acknowledgements go to.
+type lease struct {
+	broker *Broker
+	reply  string
+	task   cluster.Task
+}
+
+func (l *lease) Task() cluster.Task { return l.task }
+
+func (l *lease) Extend(ctx context.Context) error { return l.broker.ack(ctx, l.reply, "+WPI") }
+
+func (l *lease) GiveBack(ctx context.Context) error { return l.broker.ack(ctx, l.reply, "-NAK") }
+
+func (l *lease) Acknowledge(ctx context.Context) error { return l.broker.ack(ctx, l.reply, "+ACK") }
+
+// ack tells the consumer what has become of a delivery, and waits until it has heard.
+func (b *Broker) ack(ctx context.Context, reply, what string) error {
+	return b.ask(ctx, reply, nil, []byte(what), func(*nats.Msg) error { return nil })
+}

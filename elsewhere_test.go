@@ -1,0 +1,140 @@
+package starling
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-smc/starling/cluster"
+)
+
+// working starts a worker process' slots on a cluster until the test ends.
+func working(t *testing.T, c cluster.Cluster, slots int) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() {
+		done <- Work(ctx, c, WorkOptions{
+			Name: "w", Machine: "m", Slots: slots, Cache: filepath.Join(t.TempDir(), "cache"),
+			Note: func(task cluster.Task, err error) { t.Logf("part %d of %s: %v", task.Part, task.Phase, err) },
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// keptElsewhere fits a Spec into a folder by the workers of a cluster.
+func keptElsewhere(t *testing.T, spec Spec, c cluster.Cluster) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "run")
+	if _, err := resume(t.Context(), dir, spec, Options{Cluster: &c}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Every method gives the folder of a single process through the queue in memory.
+func TestElsewhereSameBytes(t *testing.T) {
+	for name, spec := range small(t) {
+		if spec.Data.Memory != nil {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			_, dir := kept(t, spec)
+			c := cluster.InMemory(0, 0)
+			working(t, c, 2)
+			if want, got := contents(t, dir), contents(t, keptElsewhere(t, spec, c)); got != want {
+				t.Errorf("elsewhere:\n%s\nhere:\n%s", got, want)
+			}
+		})
+	}
+}
+
+// Examples in a program's memory cannot travel, and the error says what to do.
+func TestElsewhereMemory(t *testing.T) {
+	c := cluster.InMemory(0, 0)
+	spec, err := ParseSpec("deciding.yaml", []byte(deciding))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Data.Memory = threeSlices(1)
+	_, err = Fit(t.Context(), spec, Options{Cluster: &c})
+	if config := (*ConfigError)(nil); !errors.As(err, &config) || !strings.Contains(err.Error(), "write them to files") {
+		t.Error(err)
+	}
+}
+
+// A run that is stopped asks the workers to stop, and what they have done stays: resumed with the cluster, or without, it ends with the
+// same bytes. A run that was begun here goes on there from where it is.
+func TestElsewhereResumed(t *testing.T) {
+	spec := trees(t, "method.smc={particles: 6, islands: 3, path: {full: {iterations: 40}}, move: {leapfrog: {steps: 2, step: 0.05}}}", "map=null")
+	_, whole := kept(t, spec)
+	want := contents(t, whole)
+	stopped := func(o Options) string {
+		dir := filepath.Join(t.TempDir(), "run")
+		stopEarly(t, dir, spec, o)
+		return dir
+	}
+	c := cluster.InMemory(0, 0)
+	here := Options{Every: time.Nanosecond}
+	working(t, c, 2)
+	for name, way := range map[string][2]Options{
+		"there, there": {{Cluster: &c}, {Cluster: &c}}, "there, here": {{Cluster: &c}, {}}, "here, there": {here, {Cluster: &c}},
+	} {
+		dir := stopped(way[0])
+		if _, err := resume(t.Context(), dir, spec, way[1]); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := contents(t, dir); got != want {
+			t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
+		}
+	}
+}
+
+// Without workers nothing is done, and the progress says so; an interrupt ends the wait.
+func TestElsewhereWaits(t *testing.T) {
+	c := cluster.InMemory(0, 0)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	_, err := Fit(ctx, trees(t, "map=null"), Options{Cluster: &c, Progress: func(e Event) {
+		if p, ok := e.(*Progress); ok && strings.Contains(p.Long, "waiting for workers") {
+			stop()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A part that cannot go on ends the run at once, in its own words.
+func TestElsewhereFails(t *testing.T) {
+	c := cluster.InMemory(0, 0)
+	working(t, c, 1)
+	spec := lostOf(t, "24", "0.05")
+	_, want := Fit(t.Context(), spec, Options{})
+	_, got := Fit(t.Context(), spec, Options{Cluster: &c})
+	if want == nil || got == nil || !strings.Contains(got.Error(), want.Error()) {
+		t.Errorf("elsewhere: %v\nhere: %v", got, want)
+	}
+}
+
+// stopEarly begins a run in a folder and stops it.
+func stopEarly(t *testing.T, dir string, spec Spec, o Options) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	o.Progress = func(e Event) {
+		if p, ok := e.(*Progress); ok && p.Share > 0.1 {
+			stop()
+		}
+	}
+	if _, err := resume(ctx, dir, spec, o); !errors.Is(err, context.Canceled) {
+		t.Fatal("not stopped:", err)
+	}
+}

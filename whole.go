@@ -1,0 +1,379 @@
+package starling
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/starling-smc/starling/cluster"
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/method"
+)
+
+// Whole is a run that one worker makes as a whole, and the folder that it is to have here. It has a Fit or a Filter.
+type Whole struct {
+	Dir    string
+	Fit    *Spec
+	Filter *Filtering
+}
+
+// whole is what Fit and Filter have in common.
+type whole interface {
+	verb() string
+	kind() Kind
+	yaml() []byte
+	spec() *Spec                                                        // whose files travel; nil: it names none
+	run(ctx context.Context, places map[string]string, o Options) error // the files that it names lie at places
+}
+
+func (w Whole) as() whole {
+	if w.Fit != nil {
+		return wholeFit{w.Fit}
+	}
+	return wholeFilter{w.Filter}
+}
+
+// wholes reads the configs of tasks, by their verbs.
+var wholes = map[string]func(text []byte) (whole, error){
+	"fit": func(text []byte) (whole, error) {
+		s, err := ParseSpec("", text)
+		return wholeFit{&s}, err
+	},
+	"filter": func(text []byte) (whole, error) {
+		s, err := ParseFiltering("", text)
+		return wholeFilter{&s}, err
+	},
+}
+
+type wholeFit struct{ *Spec }
+
+func (w wholeFit) verb() string { return "fit" }
+func (w wholeFit) kind() Kind   { return FitRuns }
+func (w wholeFit) yaml() []byte { return w.YAML() }
+func (w wholeFit) spec() *Spec  { return w.Spec }
+func (w wholeFit) run(ctx context.Context, places map[string]string, o Options) error {
+	_, err := Fit(ctx, w.Placed(places), o)
+	return err
+}
+
+type wholeFilter struct{ *Filtering }
+
+func (w wholeFilter) verb() string { return "filter" }
+func (w wholeFilter) kind() Kind   { return FilterRuns }
+func (w wholeFilter) yaml() []byte { return w.YAML() }
+func (w wholeFilter) spec() *Spec  { return nil }
+func (w wholeFilter) run(ctx context.Context, _ map[string]string, o Options) error {
+	_, err := Filter(ctx, *w.Filtering, FilterOptions{Options: o})
+	return err
+}
+
+// wholeOrder is the config of a task that is a whole run. The task names it beside the order, since all tasks of a list of runs have one order.
+type wholeOrder struct {
+	Verb   string `json:"verb"`
+	Config string `json:"config"`
+	From   string `json:"from"` // the way from the run's folder to the folder that its files are relative to
+}
+
+// MakeElsewhere has the workers of a cluster make runs, each by one of them, and puts their folders in place: as many runs at a time as
+// there are workers, each on one thread. Fit and Filter then read them back. Folders of runs that are done stay as they are; runs that
+// were begun here go on there. The first error of a run is its entry in failed, nil where it is done. tell is called with progress.
+func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir string, tell func(method.Status)) (failed []error, err error) {
+	failed = make([]error, len(all))
+	m := &making{Cluster: c, all: all, dir: dataDir}
+	if err := m.prepare(ctx); err != nil || len(m.tasks) == 0 {
+		return failed, err
+	}
+	watch := &wholeWatch{all: len(all), done: len(all) - len(m.tasks), at: map[int]runs.Step{}, tell: tell}
+	watch.report()
+	stop, err := c.Hear(m.tasks[0].Run(), watch.hear)
+	if err != nil {
+		return failed, err
+	}
+	defer stop()
+	err = (&cluster.Coordinator{Cluster: c}).Do(ctx, m.tasks, func(j int, end cluster.End) error {
+		i := m.at[j]
+		why, err := m.place(i, end)
+		failed[i] = why
+		return err
+	})
+	if ctx.Err() != nil {
+		err = errors.Join(err, c.Cancel(context.WithoutCancel(ctx), m.tasks[0].Run()))
+	}
+	return failed, err
+}
+
+// making is a MakeElsewhere in progress.
+type making struct {
+	cluster.Cluster
+	all   []Whole
+	dir   string
+	tasks []cluster.Task
+	at    []int // of each task in all
+}
+
+// prepare makes the tasks of the runs that are not done.
+func (m *making) prepare(ctx context.Context) error {
+	order, err := json.Marshal(order{Does: "run"})
+	if err != nil {
+		return err
+	}
+	base := taskOfThis()
+	if base.Config, err = cluster.Save(ctx, m.Blocks, cluster.Shared, order); err != nil {
+		return err
+	}
+	files := files{Blocks: m.Blocks}
+	for _, w := range m.all {
+		if s := w.as().spec(); s != nil {
+			if err := files.add(ctx, s, m.dir); err != nil {
+				return err
+			}
+		} else if s := w.Filter.Scans.File; s != "" {
+			return wrongUse("scans.file %s: the scans of a whole run elsewhere are simulated, or of a set that starling knows", s)
+		}
+	}
+	base.Data = files.inputs
+	for i, w := range m.all {
+		if manifest, err := runs.ReadManifest(w.Dir); err == nil && manifest.Status == runs.Done {
+			continue
+		}
+		text, err := json.Marshal(wholeOrder{w.as().verb(), string(w.as().yaml()), whence(w.Dir)})
+		if err != nil {
+			return err
+		}
+		config, err := cluster.Save(ctx, m.Blocks, cluster.Shared, text)
+		if err != nil {
+			return err
+		}
+		task := base
+		task.Phase, task.Part, task.Earlier = "runs", i, []cluster.Input{{Name: "config", Content: config}}
+		if err := m.seed(ctx, w, task); err != nil {
+			return err
+		}
+		m.tasks, m.at = append(m.tasks, task), append(m.at, i)
+	}
+	return nil
+}
+
+// seed lets a run go on from what its folder has.
+func (m *making) seed(ctx context.Context, w Whole, task cluster.Task) error {
+	if _, err := os.Stat(w.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	folder, err := ResumeFolder(w.Dir, w.as().kind())
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if !folder.Kept() {
+		return nil
+	}
+	state, err := packFolder(folder)
+	if err != nil {
+		return err
+	}
+	return m.Seed(ctx, task, state)
+}
+
+// place puts the folder of a run in place. failed is why there is none.
+func (m *making) place(i int, end cluster.End) (failed, err error) {
+	w := m.all[i]
+	d, err := ckpt.NewDecoder(end.Result, wholeKind)
+	if err != nil {
+		return nil, fmt.Errorf("run %s, as it came back: %w", w.Dir, err)
+	}
+	why, same := string(d.Bytes("failed")), d.Bytes("files")
+	if err := d.Err(); err != nil {
+		return nil, fmt.Errorf("run %s, as it came back: %w", w.Dir, err)
+	}
+	if why != "" {
+		return errors.New(why), nil
+	}
+	folder, err := ResumeFolder(w.Dir, w.as().kind())
+	if err != nil {
+		return nil, err
+	}
+	return nil, errors.Join(folder.Unpack(same, end.Beside), folder.Close())
+}
+
+const wholeKind = "starling.Whole/1"
+
+// packWhole is the end of a whole run, as the result of a task.
+func packWhole(failed string, same []byte) []byte {
+	e := ckpt.NewEncoder(wholeKind)
+	e.Bytes("failed", []byte(failed))
+	e.Bytes("files", same)
+	return e.Encode()
+}
+
+const begunKind = "starling.Begun/1"
+
+// packFolder is a run that has begun, as a state to go on from.
+func packFolder(folder *Folder) ([]byte, error) {
+	same, timely, err := folder.Parcels()
+	if err != nil {
+		return nil, err
+	}
+	e := ckpt.NewEncoder(begunKind)
+	e.Bytes("files", same)
+	e.Bytes("timely", timely)
+	return e.Encode(), nil
+}
+
+// unpackFolder is the inverse of packFolder.
+func unpackFolder(state []byte, folder *Folder) error {
+	d, err := ckpt.NewDecoder(state, begunKind)
+	if err != nil {
+		return err
+	}
+	same, timely := d.Bytes("files"), d.Bytes("timely")
+	if err := d.Err(); err != nil {
+		return err
+	}
+	return folder.Unpack(same, timely)
+}
+
+// wholeWatch follows the runs and reports their progress.
+type wholeWatch struct {
+	all, done int
+	at        map[int]runs.Step
+	machines  map[string]bool
+	tell      func(method.Status)
+}
+
+func (w *wholeWatch) hear(word cluster.Word) {
+	var s runs.Step
+	if json.Unmarshal(word.Step, &s) != nil {
+		return
+	}
+	if w.at[s.Part].Progress < 1 && s.Progress >= 1 {
+		w.done++
+	}
+	if w.machines == nil {
+		w.machines = map[string]bool{}
+	}
+	w.at[s.Part], w.machines[word.Machine] = s, true
+	w.report()
+}
+
+func (w *wholeWatch) report() {
+	if w.tell == nil {
+		return
+	}
+	s := method.Status{Phase: "runs", Share: float64(w.done) / float64(w.all), Ended: w.done == w.all}
+	s.Long = fmt.Sprintf("%d of %s done", w.done, numeral.Several(w.all, "run"))
+	switch n := len(w.machines); {
+	case n > 0:
+		s.Long += ", on " + numeral.Several(n, "machine")
+	case !s.Ended:
+		s.Long += ", waiting for workers"
+	}
+	s.Short = s.Long
+	w.tell(s)
+}
+
+// whole makes a whole run in a folder of its own.
+func (w *workshop) whole(ctx context.Context, _ order, job *cluster.Job) ([]byte, error) {
+	if len(job.Task.Earlier) != 1 {
+		return nil, &cluster.FinalError{Err: errors.New("a task without a config")}
+	}
+	text, err := job.Load(job.Task.Earlier[0].Content)
+	if err != nil {
+		return nil, err
+	}
+	var o wholeOrder
+	if err := json.Unmarshal(text, &o); err != nil {
+		return nil, &cluster.FinalError{Err: fmt.Errorf("its config: %w", err)}
+	}
+	parse := wholes[o.Verb]
+	if parse == nil {
+		return nil, &cluster.FinalError{Err: fmt.Errorf("it asks for a run of %q, which this program does not know", o.Verb)}
+	}
+	one, err := parse([]byte(o.Config))
+	if err != nil {
+		return nil, &cluster.FinalError{Err: err}
+	}
+	places, dir, err := w.files(job)
+	if err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp(w.Cache, ".run-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	folder, err := TakeFolder(filepath.Join(temp, "run"), one.kind())
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	if job.State != nil {
+		if err := unpackFolder(job.State, folder); err != nil {
+			return nil, fmt.Errorf("the saved state: %w", err)
+		}
+	}
+	saves := &saving{job: job, folder: folder}
+	err = one.run(ctx, places, Options{
+		Threads: 1, DataDir: dir, Folder: folder, Memory: w.Memory, from: &o.From, Progress: saves.note,
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.Join(ctx.Err(), saves.save())
+	case saves.failed != nil:
+		return nil, saves.failed
+	case errors.As(err, new(*fs.PathError)): // of this machine
+		return nil, err
+	case err != nil:
+		saves.told(1)
+		return packWhole(err.Error(), nil), nil
+	}
+	same, timely, err := folder.Parcels()
+	if err != nil {
+		return nil, err
+	}
+	if err := job.Beside(timely); err != nil {
+		return nil, err
+	}
+	saves.told(1)
+	return packWhole("", same), nil
+}
+
+// saving saves a run in a folder as the state of a task, while it goes on.
+type saving struct {
+	job    *cluster.Job
+	folder *Folder
+	failed error // of a save; the run goes on
+}
+
+func (s *saving) note(e Event) {
+	p, ok := e.(*Progress)
+	if !ok {
+		return
+	}
+	s.told(min(p.Share, 0.999)) // of a phase; the run has not ended
+	if s.job.Progress(p.Share) && s.failed == nil {
+		s.failed = s.save()
+	}
+}
+
+func (s *saving) told(share float64) {
+	if word, err := json.Marshal(runs.Step{Phase: s.job.Task.Phase, Part: s.job.Task.Part, Progress: share}); err == nil {
+		s.job.Tell(word)
+	}
+}
+
+func (s *saving) save() error {
+	if !s.folder.Kept() {
+		return nil
+	}
+	state, err := packFolder(s.folder)
+	if err != nil {
+		return err
+	}
+	return s.job.Save(state)
+}
