@@ -69,6 +69,12 @@ type FilterOptions struct {
 	Stream io.Reader
 	// Line is called with each line as it is ready; nil: nobody. Its error stops the run, which can be resumed.
 	Line func(*filtering.Line) error
+
+	// Workers is how many workers of Cluster are free to take nodes of method ep, which then are divided among them; this process takes
+	// part where there are fewer workers than nodes. 0: all nodes are here.
+	Workers int
+	// Away is how long a worker may stay away that has nodes, before the run ends with what it has; 0: 5 minutes.
+	Away time.Duration
 }
 
 // Filtered is the result of a filter's run. Its lines are in the run's folder (FilterRun.Steps), or were told to FilterOptions.Line.
@@ -95,7 +101,7 @@ func Filter(ctx context.Context, s Filtering, o FilterOptions) (*Filtered, error
 	if f.run.Done() {
 		return f.readBack()
 	}
-	if err := f.run.Close(f.work(ctx)); err != nil {
+	if err := f.run.Close(f.withNodes(ctx, f.work)); err != nil {
 		return nil, err
 	}
 	f.Manifest = f.run.Manifest
@@ -174,6 +180,9 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 		Model: s.Model, Method: s.Method, Against: s.Against, Job: filter.Job{Model: s.Model, Seed: s.Seed, Pool: threads},
 		Open: func(origin string) (scans.Source, error) { return f.open(ctx, origin) }, Replayed: f.options.Stream != nil, Skip: s.Scans.Bad == scans.Skip, Hold: s.Scans.Hold,
 		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{Text: text}) },
+	}
+	if err := f.group(); err != nil {
+		return err
 	}
 	if f.options.Folder == nil {
 		f.summary = filtering.NewSummary(s.Model, s.Method, f.rival())

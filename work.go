@@ -37,7 +37,7 @@ type WorkOptions struct {
 // Work takes tasks of runs from a cluster and computes them until ctx ends: then each task is given back after its step. A task of another
 // version of the program, or of another architecture, ends it with a *cluster.ForeignError; another worker gets the task.
 func Work(ctx context.Context, c cluster.Cluster, o WorkOptions) error {
-	w := &workshop{WorkOptions: o, threads: pool.New(1)}
+	w := &workshop{WorkOptions: o, wire: c.Wire, threads: pool.New(1)}
 	if o.Slots == 0 {
 		o.Slots = runtime.GOMAXPROCS(0)
 	}
@@ -66,12 +66,14 @@ func Build() string { return build() }
 // works lists what a task may ask for.
 var works = map[string]func(w *workshop, ctx context.Context, o order, job *cluster.Job) ([]byte, error){
 	"part": (*workshop).part,
+	"node": (*workshop).node,
 	"run":  (*workshop).whole,
 }
 
 // workshop is a worker process. It keeps the plans of the runs that it was last given.
 type workshop struct {
 	WorkOptions
+	wire    cluster.Wire
 	threads *pool.Pool
 
 	turn  sync.Mutex

@@ -41,6 +41,7 @@ type Cluster struct {
 	Values  Values
 	Results Results
 	News    News // nil: nobody hears of progress
+	Wire    Wire // nil: nodes that compute one thing together have no way to each other
 }
 
 // Queue holds tasks until they are acknowledged. It is a hint: nothing may depend on a task's being in it, or on its being
@@ -117,3 +118,16 @@ type News interface {
 	// Hear calls heard with each message about a run, one call at a time, until stop is called.
 	Hear(run Sum, heard func(message []byte)) (stop func(), err error)
 }
+
+// Wire takes frames between the nodes of a run. It may lose them, and bring them twice, late and in any order.
+type Wire interface {
+	// Most is the most bytes of a frame: 4 KiB or more.
+	Most() int
+	// Send sends a frame to a node, or to all of them. It must not keep the frame.
+	Send(run Sum, to int, frame []byte) error
+	// Listen calls hear with each frame that is sent to the node or to all, until stop is called. It may do so from several goroutines.
+	Listen(run Sum, node int, hear func(frame []byte)) (stop func(), err error)
+}
+
+// All is the Wire's name of all nodes.
+const All = -1

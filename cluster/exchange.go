@@ -9,19 +9,6 @@ import (
 	"time"
 )
 
-// Wire takes frames between the nodes of a run. It may lose them, and bring them twice, late and in any order.
-type Wire interface {
-	// Most is the most bytes of a frame: 4 KiB or more.
-	Most() int
-	// Send sends a frame to a node, or to all of them. It must not keep the frame.
-	Send(run Sum, to int, frame []byte) error
-	// Listen calls hear with each frame that is sent to the node or to all, until stop is called. It may do so from several goroutines.
-	Listen(run Sum, node int, hear func(frame []byte)) (stop func(), err error)
-}
-
-// All is the Wire's name of all nodes.
-const All = -1
-
 // Exchange is one of several nodes that compute one thing together, such as the sites of expectation propagation. It takes their messages to
 // each other over a [Wire]. Messages are not kept.
 //

@@ -22,6 +22,7 @@ type Group struct {
 	Process int          // this one
 	First   []int        // the first node of each process and, last, the number of nodes
 	Alive   func()       // called every second while the others are waited for; nil: nobody
+	Made    func() error // called after each scan by processes that follow: its error ends them; nil: nobody
 	Claim   func() error // called before each joining: its error says that another process has taken the place of this one; nil: nobody
 
 	epoch uint64 // 0: not in the group, or out of it
@@ -54,7 +55,7 @@ func (e *LostNodesError) Error() string {
 	if e.To-e.From > 1 {
 		nodes = fmt.Sprintf("nodes %d to %d of ep have", e.From+1, e.To)
 	}
-	text := fmt.Sprintf("%s not been heard of for %v (process %d): start a worker that takes its place, and go on with --resume", nodes, e.Err.For.Round(time.Second), e.Process)
+	text := fmt.Sprintf("%s not been heard of for %v (process %d): start a worker that takes its place, and resume the run", nodes, e.Err.For.Round(time.Second), e.Process)
 	if e.Err.Wire != nil {
 		text += fmt.Sprintf("; the last fault of the network: %v", e.Err.Wire)
 	}

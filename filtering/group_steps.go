@@ -86,7 +86,7 @@ func (p *Pass) Leave(ctx context.Context) {
 }
 
 // Follow makes the chains of this process's nodes, which is not process 0, until that ends the group or is not heard of any more. It returns
-// the errors of Group.Claim and of ctx. Errors about a scan are those of process 0, too, which decides what becomes of them.
+// the errors of Group.Claim, of Group.Made and of ctx. Errors about a scan are those of process 0, too, which decides what becomes of them.
 func (p *Pass) Follow(ctx context.Context) error {
 	g, f := p.Group, p.filter.(*leader).Filter
 	defer g.Over.Leave()
@@ -150,6 +150,9 @@ func (p *Pass) follow(ctx context.Context, f filter.Filter, st **filter.State) e
 		return ctx.Err()
 	case errors.Is(err, cluster.ErrConflict), errors.As(err, new(*cluster.AwayError)):
 		return err
+	}
+	if g.Made != nil {
+		return g.Made()
 	}
 	return nil
 }

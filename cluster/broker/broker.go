@@ -209,7 +209,7 @@ var errClosed = errors.New("the connection to the server is closed")
 
 // Cluster returns the interfaces of package cluster.
 func (b *Broker) Cluster() cluster.Cluster {
-	return cluster.Cluster{Queue: queue{b}, Blocks: blocks{b}, Values: values{b}, Results: results{b}, News: b}
+	return cluster.Cluster{Queue: queue{b}, Blocks: blocks{b}, Values: values{b}, Results: results{b}, News: b, Wire: wire{b}}
 }
 
 // Refused returns how many messages were refused because this program did not write them.

@@ -9,26 +9,24 @@ import (
 	"github.com/starling-smc/starling/cluster"
 )
 
-// Wire returns what takes the frames of a cluster.Exchange from node to node. They are messages of no stream:
+// wire takes the frames of a cluster.Exchange from node to node. They are messages of no stream:
 //
 //	starling.exchange.RUN.all     to all nodes
 //	starling.exchange.RUN.NODE    to one of them
 //
 // Epoch and round are in the frame itself, since a node must hear of a later epoch than its own.
-func (b *Broker) Wire() cluster.Wire { return (*wire)(b) }
-
-type wire Broker
+type wire struct{ *Broker }
 
 // most is the most bytes of a frame, so that no frame holds up others for long.
 const most = pieceSize
 
-func (w *wire) Most() int { return min(most, int(w.conn.MaxPayload())) }
+func (w wire) Most() int { return min(most, int(w.conn.MaxPayload())) }
 
-func (w *wire) Send(run cluster.Sum, to int, frame []byte) error {
+func (w wire) Send(run cluster.Sum, to int, frame []byte) error {
 	return w.conn.Publish(exchangeSubject(run, to), frame)
 }
 
-func (w *wire) Listen(run cluster.Sum, node int, hear func([]byte)) (stop func(), err error) {
+func (w wire) Listen(run cluster.Sum, node int, hear func([]byte)) (stop func(), err error) {
 	var stops []func()
 	stop = func() {
 		for _, s := range stops {
@@ -36,7 +34,7 @@ func (w *wire) Listen(run cluster.Sum, node int, hear func([]byte)) (stop func()
 		}
 	}
 	for _, to := range []int{cluster.All, node} {
-		s, err := (*Broker)(w).subscribe(exchangeSubject(run, to), func(m *nats.Msg) { hear(m.Data) })
+		s, err := w.subscribe(exchangeSubject(run, to), func(m *nats.Msg) { hear(m.Data) })
 		if err != nil {
 			stop()
 			return nil, fmt.Errorf("listening to the other nodes: %w", err)
