@@ -68,7 +68,7 @@ func (f *filtered) withNodes(ctx context.Context, work func(context.Context) err
 		ended <- err
 	}()
 	err = work(ctx)
-	f.pass.Leave(ctx)
+	g.Over.Leave()
 	if failed := new(*cluster.FailedError); err != nil && errors.As(context.Cause(ctx), failed) {
 		err = *failed
 	}

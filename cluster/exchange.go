@@ -29,6 +29,7 @@ type Exchange struct {
 	run         Sum
 	node, nodes int
 	stop        func()        // of Wire.Listen; nil: this node takes no part
+	over        bool          // node 0 has left
 	changed     chan struct{} // closed when something comes
 	token       token         // of this node's last Join
 	epoch       uint64        // that this node is in; 0: none
@@ -69,6 +70,9 @@ const (
 	askAfter = 50 * time.Millisecond // for a message that has not come; then after twice the time, and so on
 	askEvery = time.Second           // at the latest
 )
+
+// ErrLeft says that node 0 has left: there is nothing more to compute.
+var ErrLeft = errors.New("node 0 has left")
 
 // AwayError says that a node has not been heard of for longer than an Exchange waits. Node 0 gets it for any node, the others for node 0.
 type AwayError struct {
@@ -182,6 +186,8 @@ func (x *Exchange) Send(round Round, message []byte) error {
 	x.turn.Lock()
 	defer x.release()
 	switch {
+	case x.over:
+		return ErrLeft
 	case x.epoch == 0 || round.Epoch != x.epoch:
 		return ErrConflict
 	case len(message) > MaxBlock:
@@ -200,11 +206,11 @@ func (x *Exchange) Receive(ctx context.Context, round Round) ([][]byte, error) {
 	w := x.waiting(askAfter)
 	for {
 		x.turn.Lock()
-		if x.epoch == 0 || round.Epoch != x.epoch {
+		if !x.over && (x.epoch == 0 || round.Epoch != x.epoch) {
 			x.release()
 			return nil, ErrConflict
 		}
-		if !x.sent[0].is(round) {
+		if !x.over && !x.sent[0].is(round) {
 			x.release()
 			return nil, errors.New("a round is received before this node has sent its message")
 		}
@@ -241,9 +247,13 @@ func (x *Exchange) Receive(ctx context.Context, round Round) ([][]byte, error) {
 	}
 }
 
-// Leave takes this node out of the run. It answers no more, and a call of Join or Receive that waits ends with ErrConflict.
+// Leave takes this node out of the run. It answers no more, and a call of Join or Receive that waits ends with ErrConflict. Where node 0
+// leaves, the others get ErrLeft, or do not hear of it and wait for it in vain.
 func (x *Exchange) Leave() {
 	x.turn.Lock()
+	if x.stop != nil && x.node == 0 {
+		x.post(All, head{kind: bye}, nil)
+	}
 	stop := x.stop
 	x.stop, x.epoch = nil, 0
 	x.wake()
@@ -269,19 +279,30 @@ func (x *Exchange) waiting(first time.Duration) *waiting {
 // next is called in turn, which it ends. It asks the missing nodes when it is time, and waits until something comes, or it is time again.
 func (w *waiting) next(ctx context.Context, missing []int, ask func(node int)) error {
 	x, now := w.x, time.Now()
-	if x.stop == nil {
+	if x.stop == nil || x.over {
+		stopped := ErrConflict
+		if x.over {
+			stopped = ErrLeft
+		}
 		x.release()
-		return ErrConflict
+		return stopped
 	}
+	until := w.ask.Add(w.after)
 	for _, n := range missing {
 		since := w.began
 		if h := x.heard[n]; h.After(since) {
 			since = h
 		}
-		if gone := now.Sub(since); gone >= x.away && (x.node == 0 || n == 0) {
+		if x.node != 0 && n != 0 {
+			continue
+		}
+		if gone := now.Sub(since); gone >= x.away {
 			err := &AwayError{n, gone, x.fault}
 			x.release()
 			return err
+		}
+		if end := since.Add(x.away); end.Before(until) {
+			until = end
 		}
 	}
 	if !now.Before(w.ask) {
@@ -292,7 +313,10 @@ func (w *waiting) next(ctx context.Context, missing []int, ask func(node int)) e
 	}
 	changed := x.changed
 	x.release()
-	timer := time.NewTimer(w.ask.Sub(now))
+	if w.ask.Before(until) {
+		until = w.ask
+	}
+	timer := time.NewTimer(until.Sub(now))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

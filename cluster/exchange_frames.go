@@ -15,6 +15,7 @@ const (
 	ask               // for a message. Body: a bit for each piece that has come
 	hail              // asks whether the node is there, and node 0 whether the epoch is still that of all
 	here              // the answer of a node that has nothing else to say
+	bye               // of node 0: it leaves
 )
 
 // frameMark begins a frame: its last byte is the version of the layout.
@@ -69,7 +70,7 @@ func (x *Exchange) hear(frame []byte) {
 	if x.stop == nil {
 		return
 	}
-	if !ok || h.nodes != x.nodes || h.from >= x.nodes || h.kind < join || h.kind > here {
+	if !ok || h.nodes != x.nodes || h.from >= x.nodes || h.kind < join || h.kind > bye {
 		x.refused.Add(1)
 		return
 	}
@@ -89,6 +90,9 @@ func (x *Exchange) hear(frame []byte) {
 		if x.epoch != 0 && x.epoch == h.epoch {
 			x.dissolve()
 		}
+	case h.kind == bye && h.from == 0:
+		x.over = true
+		x.wake()
 	case h.kind == piece:
 		if h.epoch == x.epoch && x.epoch != 0 {
 			x.take(h, body)

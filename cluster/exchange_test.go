@@ -92,6 +92,14 @@ func TestExchange(t *testing.T) {
 	}
 }
 
+// die ends a node that says nothing any more, as a killed process.
+func die(x *Exchange) {
+	x.turn.Lock()
+	defer x.turn.Unlock()
+	x.stop()
+	x.stop, x.epoch = nil, 0
+}
+
 // A node that is lost at any point of a scan, node 0 among them, and comes back in another process: the others get ErrConflict, join the next epoch, and
 // all go on from the same scan. Epochs rise.
 func TestExchangeLosesANode(t *testing.T) {
@@ -106,7 +114,6 @@ func TestExchangeLosesANode(t *testing.T) {
 				var live func(n, dies int)
 				live = func(n, dies int) {
 					x := NewExchange(wire, 0)
-					defer x.Leave()
 					for {
 						epoch, err := x.Join(t.Context(), exchanged, n, nodes)
 						if err != nil {
@@ -125,6 +132,7 @@ func TestExchangeLosesANode(t *testing.T) {
 								r := Round{epoch, k, pass}
 								if dies == 2*pass && k == 5 {
 									time.Sleep(time.Second)
+									die(x)
 									all.Go(func() { time.Sleep(70 * time.Second); live(n, -1) })
 									return
 								}
@@ -132,6 +140,7 @@ func TestExchangeLosesANode(t *testing.T) {
 									break
 								}
 								if dies == 2*pass+1 && k == 5 {
+									die(x)
 									all.Go(func() { time.Sleep(70 * time.Second); live(n, -1) })
 									return
 								}
@@ -156,8 +165,12 @@ func TestExchangeLosesANode(t *testing.T) {
 								err = x.Send(last, messageOf(n, last))
 							}
 							if err == nil {
+								x.Leave()
 								return
 							}
+						}
+						if errors.Is(err, ErrLeft) {
+							return // node 0 has finished
 						}
 						if !errors.Is(err, ErrConflict) {
 							t.Errorf("node %d: %v", n, err)

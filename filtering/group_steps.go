@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/filter"
@@ -72,20 +71,7 @@ func (f *leader) step(ctx context.Context, st *filter.State, scan *ssm.Scan) (in
 	return info, err
 }
 
-// Leave ends the group: the other processes have nothing more to do. It waits for them for two seconds at most, since one that has not
-// heard of the end would wait for longer.
-func (p *Pass) Leave(ctx context.Context) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer stop()
-	if g := p.Group; g.epoch != 0 {
-		if _, err := g.round(ctx, 0, order{end: true}.bytes()); err == nil {
-			g.round(ctx, 1, nil) // what they send when they have heard of the end
-		}
-	}
-	p.Group.Over.Leave()
-}
-
-// Follow makes the chains of this process's nodes, which is not process 0, until that ends the group or is not heard of any more. It returns
+// Follow makes the chains of the nodes of this process, which is not process 0, until that one leaves or is not heard of any more. It returns
 // the errors of Group.Claim, of Group.Made and of ctx. Errors about a scan are those of process 0, too, which decides what becomes of them.
 func (p *Pass) Follow(ctx context.Context) error {
 	g, f := p.Group, p.filter.(*leader).Filter
@@ -94,16 +80,13 @@ func (p *Pass) Follow(ctx context.Context) error {
 	for {
 		err := p.follow(ctx, f, &st)
 		switch {
-		case errors.Is(err, errEnd), errors.As(err, new(*cluster.AwayError)):
+		case errors.Is(err, cluster.ErrLeft), errors.As(err, new(*cluster.AwayError)):
 			return nil
 		case err != nil && !errors.Is(err, cluster.ErrConflict):
 			return err
 		}
 	}
 }
-
-// errEnd is the end of a group.
-var errEnd = errors.New("the group has ended")
 
 func (p *Pass) follow(ctx context.Context, f filter.Filter, st **filter.State) error {
 	g := p.Group
@@ -130,10 +113,6 @@ func (p *Pass) follow(ctx context.Context, f filter.Filter, st **filter.State) e
 	if err := m.parse(heard[0]); err != nil {
 		return fmt.Errorf("process 0 of the group has sent what is no scan: %w", err)
 	}
-	if m.end {
-		g.Over.Send(cluster.Round{Epoch: g.epoch, Scan: g.scan, Pass: 1}, nil)
-		return errEnd
-	}
 	if m.state != nil {
 		*st = new(filter.State)
 		if err := (*st).UnmarshalBinary(m.state); err != nil {
@@ -148,7 +127,7 @@ func (p *Pass) follow(ctx context.Context, f filter.Filter, st **filter.State) e
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, cluster.ErrConflict), errors.As(err, new(*cluster.AwayError)):
+	case errors.Is(err, cluster.ErrConflict), errors.Is(err, cluster.ErrLeft), errors.As(err, new(*cluster.AwayError)):
 		return err
 	}
 	if g.Made != nil {
@@ -157,9 +136,8 @@ func (p *Pass) follow(ctx context.Context, f filter.Filter, st **filter.State) e
 	return nil
 }
 
-// order is what process 0 sends first of a scan: the scan and, where not all have it, the state before; or the end.
+// order is what process 0 sends first of a scan: the scan and, where not all have it, the state before.
 type order struct {
-	end   bool
 	state []byte // nil: all have it
 	scan  ssm.Scan
 }
@@ -168,12 +146,8 @@ const orderKind = "filtering.Order/1"
 
 func (m order) bytes() []byte {
 	e := ckpt.NewEncoder(orderKind)
-	end := 0
-	if m.end {
-		end = 1
-	}
 	s := &m.scan
-	e.Ints("counts", end, s.Width, s.Missing, len(s.Parts))
+	e.Ints("counts", s.Width, s.Missing, len(s.Parts))
 	e.Bytes("state", m.state)
 	e.Float64s("time", []float64{s.Time})
 	e.Float64s("values", s.Values)
@@ -193,9 +167,9 @@ func (m *order) parse(b []byte) error {
 	if err != nil {
 		return err
 	}
-	var end, parts int
+	var parts int
 	s := ssm.Scan{}
-	d.Ints("counts", &end, &s.Width, &s.Missing, &parts)
+	d.Ints("counts", &s.Width, &s.Missing, &parts)
 	if time := d.Float64s("time"); len(time) == 1 {
 		s.Time = time[0]
 	}
@@ -218,7 +192,7 @@ func (m *order) parse(b []byte) error {
 	if err := d.Err(); err != nil {
 		return err
 	}
-	*m = order{end: end != 0, scan: s}
+	*m = order{scan: s}
 	if len(state) > 0 {
 		m.state = state
 	}
