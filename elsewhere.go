@@ -133,7 +133,7 @@ func ownSum() string {
 }
 
 // elsewhere lets the workers of o.Cluster carry out the parts of a fit; nil where there are none. told returns what the method told last.
-func elsewhere(o Options, s *Spec, told func() method.Status, tell func(method.Status)) runs.Executor {
+func elsewhere(o Options, s *Spec, told func() method.Status, tell func(Event)) runs.Executor {
 	if o.Cluster == nil {
 		return nil
 	}
@@ -142,7 +142,29 @@ func elsewhere(o Options, s *Spec, told func() method.Status, tell func(method.S
 		Task: func(ctx context.Context) (cluster.Task, error) {
 			return taskOf(ctx, *o.Cluster, s, o.Folder != nil, o.DataDir)
 		},
-		Tell: func(a runs.Away) { tell(awayStatus(a, told())) },
+		Tell:    func(a runs.Away) { tell(&Progress{awayStatus(a, told())}) },
+		Refused: refusals(tell),
+	}
+}
+
+// oneByOne makes calls of different goroutines take turns.
+func oneByOne(progress func(Event)) func(Event) {
+	var turn sync.Mutex
+	return func(e Event) {
+		turn.Lock()
+		defer turn.Unlock()
+		progress(e)
+	}
+}
+
+// refusals tells each refusal of workers once.
+func refusals(tell func(Event)) func(words string) {
+	said := map[string]bool{}
+	return func(words string) {
+		if !said[words] {
+			said[words] = true
+			tell(&Notice{Text: words})
+		}
 	}
 }
 

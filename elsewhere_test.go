@@ -17,10 +17,10 @@ func working(t *testing.T, c cluster.Cluster, slots int) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() {
-		done <- Work(ctx, c, WorkOptions{
+		done <- NewWorker(c, WorkOptions{
 			Name: "w", Machine: "m", Slots: slots, Cache: filepath.Join(t.TempDir(), "cache"),
 			Note: func(task cluster.Task, err error) { t.Logf("part %d of %s: %v", task.Part, task.Phase, err) },
-		})
+		}).Run(ctx)
 	}()
 	t.Cleanup(func() {
 		stop()

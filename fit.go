@@ -62,8 +62,8 @@ type fit struct {
 // plan makes all checks before the work begins. The last of them, of the disk, needs the run, which it begins in the folder or reads
 // back from there.
 func plan(s Spec, o Options) (*fit, error) {
-	f := &fit{progress: o.Progress}
-	if f.progress == nil {
+	f := &fit{}
+	if f.progress = oneByOne(o.Progress); o.Progress == nil {
 		f.progress = func(Event) {}
 	}
 	now := time.Now
@@ -104,7 +104,7 @@ func plan(s Spec, o Options) (*fit, error) {
 	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
 		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{Text: text}) },
-		Executor: elsewhere(o, &f.Spec, func() method.Status { return f.told }, func(s method.Status) { f.progress(&Progress{s}) }),
+		Executor: elsewhere(o, &f.Spec, func() method.Status { return f.told }, f.progress),
 	})
 	if err != nil || f.job.Run.Done() {
 		return f, damage(err)

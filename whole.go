@@ -42,11 +42,11 @@ func (w Whole) as() whole {
 // wholes reads the configs of tasks, by their verbs.
 var wholes = map[string]func(text []byte) (whole, error){
 	"fit": func(text []byte) (whole, error) {
-		s, err := ParseSpec("", text)
+		s, err := ParseSpec("config.yaml", text)
 		return wholeFit{&s}, err
 	},
 	"filter": func(text []byte) (whole, error) {
-		s, err := ParseFiltering("", text)
+		s, err := ParseFiltering("config.yaml", text)
 		return wholeFilter{&s}, err
 	},
 }
@@ -82,14 +82,19 @@ type wholeOrder struct {
 
 // MakeElsewhere has the workers of a cluster make runs, each by one of them, and puts their folders in place: as many runs at a time as
 // there are workers, each on one thread. Fit and Filter then read them back. Folders of runs that are done stay as they are; runs that
-// were begun here go on there. The first error of a run is its entry in failed, nil where it is done. tell is called with progress.
-func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir string, tell func(method.Status)) (failed []error, err error) {
+// were begun here go on there. The first error of a run is its entry in failed, nil where it is done. progress is called
+// with events as Options.Progress is; nil: with none.
+func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir string, progress func(Event)) (failed []error, err error) {
 	failed = make([]error, len(all))
 	m := &making{Cluster: c, all: all, dir: dataDir}
 	if err := m.prepare(ctx); err != nil || len(m.tasks) == 0 {
 		return failed, err
 	}
-	watch := &wholeWatch{all: len(all), done: len(all) - len(m.tasks), at: map[int]runs.Step{}, tell: tell}
+	watch := &wholeWatch{all: len(all), done: len(all) - len(m.tasks), at: map[int]runs.Step{}, machines: map[string]bool{}, tell: func(Event) {}}
+	if progress != nil {
+		watch.tell = oneByOne(progress)
+	}
+	watch.refused = refusals(watch.tell)
 	watch.report()
 	stop, err := c.Hear(m.tasks[0].Run(), watch.hear)
 	if err != nil {
@@ -243,10 +248,14 @@ type wholeWatch struct {
 	all, done int
 	at        map[int]runs.Step
 	machines  map[string]bool
-	tell      func(method.Status)
+	tell      func(Event)
+	refused   func(words string)
 }
 
 func (w *wholeWatch) hear(word cluster.Word) {
+	if word.Refused != "" {
+		w.refused(fmt.Sprintf("machine %s: %s", word.Machine, word.Refused))
+	}
 	var s runs.Step
 	if json.Unmarshal(word.Step, &s) != nil {
 		return
@@ -254,17 +263,11 @@ func (w *wholeWatch) hear(word cluster.Word) {
 	if w.at[s.Part].Progress < 1 && s.Progress >= 1 {
 		w.done++
 	}
-	if w.machines == nil {
-		w.machines = map[string]bool{}
-	}
 	w.at[s.Part], w.machines[word.Machine] = s, true
 	w.report()
 }
 
 func (w *wholeWatch) report() {
-	if w.tell == nil {
-		return
-	}
 	s := method.Status{Phase: "runs", Share: float64(w.done) / float64(w.all), Ended: w.done == w.all}
 	s.Long = fmt.Sprintf("%d of %s done", w.done, numeral.Several(w.all, "run"))
 	switch n := len(w.machines); {
@@ -274,7 +277,7 @@ func (w *wholeWatch) report() {
 		s.Long += ", waiting for workers"
 	}
 	s.Short = s.Long
-	w.tell(s)
+	w.tell(&Progress{s})
 }
 
 // whole makes a whole run in a folder of its own.

@@ -38,7 +38,11 @@ func TestMakeElsewhere(t *testing.T) {
 	c := cluster.InMemory(0, 0)
 	working(t, c, 2)
 	var last method.Status
-	failed, err := MakeElsewhere(ctx, c, all, "", func(s method.Status) { last = s })
+	failed, err := MakeElsewhere(ctx, c, all, "", func(e Event) {
+		if p, ok := e.(*Progress); ok {
+			last = p.Status
+		}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

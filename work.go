@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/internal/depot"
@@ -31,33 +33,87 @@ type WorkOptions struct {
 	DataDir    string // a folder in which files may lie already
 	Memory     int64  // limit in bytes, which a task must fit in; 0: no limit
 
-	Note func(task cluster.Task, err error) // told of faults that the worker has survived; nil: nobody is told
+	Every time.Duration                      // between two states that are saved; 0: 10 s
+	Note  func(task cluster.Task, err error) // told of faults that the worker has survived; nil: nobody is told
+	Taken func(task cluster.Task)            // told of each task that is begun; nil: nobody is told
+	Ended func(task cluster.Task, err error) // told of its end; nil: nobody is told
 }
 
-// Work takes tasks of runs from a cluster and computes them until ctx ends: then each task is given back after its step. A task of another
-// version of the program, or of another architecture, ends it with a *cluster.ForeignError; another worker gets the task.
-func Work(ctx context.Context, c cluster.Cluster, o WorkOptions) error {
-	w := &workshop{WorkOptions: o, wire: c.Wire, threads: pool.New(1)}
+// Worker computes tasks of runs that a cluster hands out.
+type Worker struct {
+	cluster cluster.Cluster
+	options WorkOptions
+	shop    workshop
+}
+
+// NewWorker returns a worker that has not begun.
+func NewWorker(c cluster.Cluster, o WorkOptions) *Worker {
 	if o.Slots == 0 {
 		o.Slots = runtime.GOMAXPROCS(0)
 	}
+	return &Worker{c, o, workshop{WorkOptions: o, wire: c.Wire, threads: pool.New(1), at: map[*cluster.Job]bool{}}}
+}
+
+// foreignPause is how long a worker leaves a task of another program to others.
+const foreignPause = 10 * time.Second
+
+// Run takes and computes tasks until ctx ends: then each task is given back after its step, and Run returns nil. A task of another version of
+// the program, or of another architecture, is left to others. A *cluster.HungError says that a task hangs: end the process.
+func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	errs := make([]error, o.Slots)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() {
-			one := &cluster.Worker{
-				Cluster: c, Name: fmt.Sprintf("%s-%d", o.Name, i+1), Machine: o.Machine, Work: w.work,
-				Version: build(), Arch: runtime.GOARCH, Kernel: lanes.Kernel(), Note: o.Note,
-			}
-			if errs[i] = one.Run(ctx); errs[i] != nil {
-				stop()
-			}
-		})
+	errs := make(chan error, w.options.Slots)
+	for i := range w.options.Slots {
+		go func() { errs <- w.slot(ctx, i) }()
 	}
-	all.Wait()
-	return errors.Join(errs...)
+	for range w.options.Slots {
+		if err := <-errs; err != nil {
+			return err // a slot that hangs would never end
+		}
+	}
+	return nil
+}
+
+func (w *Worker) slot(ctx context.Context, i int) error {
+	one := &cluster.Worker{
+		Cluster: w.cluster, Name: fmt.Sprintf("%s-%d", w.options.Name, i+1), Machine: w.options.Machine, Work: w.shop.work,
+		Version: build(), Arch: runtime.GOARCH, Kernel: lanes.Kernel(), Every: w.options.Every, Note: w.options.Note,
+	}
+	for {
+		err := one.Run(ctx)
+		foreign := (*cluster.ForeignError)(nil)
+		if !errors.As(err, &foreign) {
+			return err
+		}
+		one.Refuse(foreign)
+		if w.options.Note != nil {
+			w.options.Note(cluster.Task{}, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(foreignPause):
+		}
+	}
+}
+
+// AtWork is a task that a worker computes.
+type AtWork struct {
+	Run      cluster.Sum `json:"run"`
+	Phase    string      `json:"phase"`
+	Part     int         `json:"part"`
+	Progress float64     `json:"progress"` // 0 to 1
+}
+
+// Tasks are those that the worker computes now.
+func (w *Worker) Tasks() (all []AtWork) {
+	w.shop.turn.Lock()
+	defer w.shop.turn.Unlock()
+	for job := range w.shop.at {
+		all = append(all, AtWork{job.Task.Run(), job.Task.Phase, job.Task.Part, job.Share()})
+	}
+	slices.SortFunc(all, func(a, b AtWork) int { return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Part, b.Part)) })
+	return all
 }
 
 // Build names the program as tasks and workers compare it.
@@ -78,6 +134,7 @@ type workshop struct {
 
 	turn  sync.Mutex
 	plans []*ready // the last first
+	at    map[*cluster.Job]bool
 }
 
 // ready is a run that can begin, for all slots.
@@ -91,7 +148,21 @@ type ready struct {
 // mostPlans is the number of plans that a worker keeps: their examples are in memory.
 const mostPlans = 2
 
-func (w *workshop) work(ctx context.Context, job *cluster.Job) ([]byte, error) {
+func (w *workshop) work(ctx context.Context, job *cluster.Job) (result []byte, err error) {
+	w.turn.Lock()
+	w.at[job] = true
+	w.turn.Unlock()
+	if w.Taken != nil {
+		w.Taken(job.Task)
+	}
+	defer func() {
+		w.turn.Lock()
+		delete(w.at, job)
+		w.turn.Unlock()
+		if w.Ended != nil {
+			w.Ended(job.Task, err)
+		}
+	}()
 	text, err := job.Load(job.Task.Config)
 	if err != nil {
 		return nil, err
@@ -152,7 +223,7 @@ func (w *workshop) forget(p *ready) {
 
 // plan makes the plan of a run from its config and files.
 func (w *workshop) plan(o order, job *cluster.Job) (*spec.Plan, error) {
-	s, err := ParseSpec("", []byte(o.Config))
+	s, err := ParseSpec("config.yaml", []byte(o.Config))
 	if err != nil {
 		return nil, &cluster.FinalError{Err: err}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 )
@@ -13,14 +14,25 @@ type Word struct {
 	Task    Sum             `json:"task"`
 	Machine string          `json:"machine"` // on which the worker is
 	Worker  string          `json:"worker"`
-	Step    json.RawMessage `json:"step"` // what Work said
+	Step    json.RawMessage `json:"step"`              // what Work said
+	Refused string          `json:"refused,omitempty"` // why this worker cannot compute the task
 }
 
 // Tell tells whoever listens how far the task is. step is a JSON value. It may be lost.
 func (j *Job) Tell(step []byte) {
 	a := j.attempt
 	if a.News != nil {
-		a.noteIf(a.task, a.News.Tell(a.run, encode(Word{a.id, a.Machine, a.Name, step})))
+		a.noteIf(a.task, a.News.Tell(a.run, encode(Word{Task: a.id, Machine: a.Machine, Worker: a.Name, Step: step})))
+	}
+}
+
+// Share is how much of the work is done, as Progress was told: 0 to 1.
+func (j *Job) Share() float64 { return math.Float64frombits(j.attempt.progress.Load()) }
+
+// Refuse tells whoever listens that this worker cannot compute a task.
+func (w *Worker) Refuse(err *ForeignError) {
+	if w.News != nil {
+		w.noteIf(err.task, w.News.Tell(err.task.Run(), encode(Word{Task: err.task.Digest(), Machine: w.Machine, Worker: w.Name, Refused: err.Error()})))
 	}
 }
 

@@ -74,7 +74,10 @@ func digest(kind string, t Task) Sum {
 }
 
 // ForeignError says that a worker's program cannot compute a task with the bits of the others.
-type ForeignError struct{ What, Worker, Task string }
+type ForeignError struct {
+	What, Worker, Task string
+	task               Task
+}
 
 func (e *ForeignError) Error() string {
 	return fmt.Sprintf("this worker has %s %s, and the run asks for %s: start a worker that has it", e.What, e.Worker, e.Task)
@@ -84,11 +87,11 @@ func (e *ForeignError) Error() string {
 func (t Task) foreign(version, arch, kernel string) error {
 	switch {
 	case t.Version != version:
-		return &ForeignError{"version", version, t.Version}
+		return &ForeignError{"version", version, t.Version, t}
 	case t.Arch != arch:
-		return &ForeignError{"architecture", arch, t.Arch}
+		return &ForeignError{"architecture", arch, t.Arch, t}
 	case !slices.Contains(t.Kernels, kernel):
-		return &ForeignError{"kernel", kernel, fmt.Sprint(t.Kernels)}
+		return &ForeignError{"kernel", kernel, fmt.Sprint(t.Kernels), t}
 	}
 	return nil
 }

@@ -42,6 +42,11 @@ type filtered struct{ starling.Filtering }
 // Kind implements Work.
 func (f filtered) Kind() starling.Kind { return starling.FilterRuns }
 
+// Whole implements Work.
+func (f filtered) Whole(dir string) starling.Whole {
+	return starling.Whole{Dir: dir, Filter: &f.Filtering}
+}
+
 // Run implements Work.
 func (f filtered) Run(ctx context.Context, o starling.Options) ([]string, error) {
 	result, err := starling.Filter(ctx, f.Filtering, starling.FilterOptions{Options: o})

@@ -171,12 +171,22 @@ func (b *Broker) check(ctx context.Context) error {
 	}
 }
 
+// ErrAway is the error of Connect where nobody listens or answers: a server may come.
+var ErrAway = errors.New("no server")
+
+type awayError struct{ error }
+
+func (e awayError) Unwrap() []error { return []error{e.error, ErrAway} }
+
+// Gone is a context that ends when the connection is closed for good.
+func (b *Broker) Gone() context.Context { return b.broken }
+
 // unreachable says in words why a connection was not made.
 func unreachable(where string, err error) error {
-	why := ""
+	why, away := "", false
 	switch text := strings.ToLower(err.Error()); {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, nats.ErrNoServers):
-		why = "nobody listens there: is the server running, and is the port right?"
+		why, away = "nobody listens there: is the server running, and is the port right?", true
 	case strings.Contains(text, "certificate has expired"), strings.Contains(text, "expired certificate"):
 		why = "a certificate has expired or is not valid yet: make new ones, and look at the clocks"
 	case strings.Contains(text, "unknown authority"), strings.Contains(text, "bad certificate"), strings.Contains(text, "unknown certificate"):
@@ -190,7 +200,10 @@ func unreachable(where string, err error) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrNkeysNotSupported), strings.Contains(text, "authorization"):
 		why = "it refuses the key: use keys that were made with the server's"
 	case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		why = "it does not answer"
+		why, away = "it does not answer", true
+	}
+	if away {
+		err = awayError{err}
 	}
 	if why == "" {
 		return fmt.Errorf("server %s: %w", where, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/cluster/broker"
 	"github.com/starling-smc/starling/cluster/server"
@@ -22,21 +23,13 @@ import (
 
 // presence is what a worker says of itself to who asks which workers there are.
 type presence struct {
-	Name    string   `json:"name"` // of the process, and no other's
-	Host    string   `json:"host"`
-	Version string   `json:"version"`
-	Arch    string   `json:"arch"`
-	Kernel  string   `json:"kernel"`
-	Slots   int      `json:"slots"` // tasks that it computes at a time
-	Tasks   []atWork `json:"tasks"`
-}
-
-// atWork is a task that a worker computes.
-type atWork struct {
-	Run      cluster.Sum `json:"run"`
-	Phase    string      `json:"phase"`
-	Part     int         `json:"part"`
-	Progress float64     `json:"progress"` // 0 to 1
+	Name    string            `json:"name"` // of the process, and no other's
+	Host    string            `json:"host"`
+	Version string            `json:"version"`
+	Arch    string            `json:"arch"`
+	Kernel  string            `json:"kernel"`
+	Slots   int               `json:"slots"` // tasks that it computes at a time
+	Tasks   []starling.AtWork `json:"tasks"`
 }
 
 // answerTime is how long workers and servers have to say that they are there.

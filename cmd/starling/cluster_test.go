@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/cluster/broker"
 	"github.com/starling-smc/starling/cluster/keyring"
@@ -65,7 +66,7 @@ func submit(ts *testscript.TestScript, neg bool, args []string) {
 	worked := make(chan bool)
 	go func() { w.Run(ctx); close(worked) }()
 	_, err = worker.Answer(func() []byte {
-		text, err := json.Marshal(presence{Name: "w", Host: "node7", Version: "1", Arch: "amd64", Kernel: "go", Slots: 2, Tasks: []atWork{{run, "islands", 1, 0.25}}})
+		text, err := json.Marshal(presence{Name: "w", Host: "node7", Version: "1", Arch: "amd64", Kernel: "go", Slots: 2, Tasks: []starling.AtWork{{Run: run, Phase: "islands", Part: 1, Progress: 0.25}}})
 		if err != nil {
 			panic(err)
 		}
@@ -100,4 +101,3 @@ func TestByteCount(t *testing.T) {
 		}
 	}
 }
-

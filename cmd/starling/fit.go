@@ -57,6 +57,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles, or most chains, did not move")
 	f.table.flags(cmd, "the file is a table: predict this `COLUMN` of it, with the config that starling new makes")
 	dataDir(cmd, &f.dataDir)
+	f.elsewhere.flags(cmd, "the parts of the run")
 	return cmd
 }
 
@@ -65,6 +66,7 @@ type fit struct {
 	dataDir    string
 	allowStuck bool
 	table      tableToLearn // without a target, the argument is a config
+	elsewhere  elsewhere
 }
 
 // specs reads the config, or makes those of a table, of which one is chosen.
@@ -92,6 +94,9 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	if err := f.elsewhere.check(); err != nil {
+		return err
+	}
 	began := time.Now()
 	specs, err := f.specs(args[0])
 	if err != nil {
@@ -102,10 +107,16 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer folder.Close()
+	others, end, err := f.elsewhere.open(cmd.Context(), storeOf(folder.Dir), f.threads)
+	if err != nil {
+		return err
+	}
+	done := false
+	defer func() { end(done) }()
 	stdout, line := cmd.OutOrStdout(), newProgress(f.quiet, f.json)
 	defer line.end()
 	line.show(method.Status{Phase: "reading the data"})
-	result, err := learn(cmd.Context(), specs, starling.Options{Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every}, line,
+	result, err := learn(cmd.Context(), specs, starling.Options{Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every, Cluster: others}, line,
 		func(l *starling.Loaded) {
 			switch {
 			case !f.json:
@@ -116,12 +127,13 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		})
 	if stopped(cmd.Context(), err) {
 		line.end()
-		return f.saved("fit", args[0], folder, append(f.table.given(),
+		return f.saved("fit", args[0], folder, append(append(f.table.given(), f.elsewhere.given()...),
 			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck})...)
 	}
 	if err != nil {
 		return err
 	}
+	done = true
 	line.show(method.Status{Phase: "writing the report"})
 	showPage(result, folder.Dir, line)
 	drawn := line.drawn()

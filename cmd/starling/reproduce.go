@@ -55,6 +55,7 @@ Tables: ` + strings.Join(names, ", "),
 	flags.StringVar(&r.record, "record", "", "keep all runs as JSON in this `FILE`, with the runs that it holds already")
 	threads(cmd, &r.threads)
 	dataDir(cmd, &r.dataDir)
+	r.elsewhere.flags(cmd, "the runs of CELLs")
 	asJSON(cmd, &r.json)
 	quietly(cmd, &r.quiet)
 	return cmd
@@ -76,6 +77,7 @@ type reproduce struct {
 	seeds                                            []uint
 	threads                                          int
 	resume, json, quiet, force                       bool
+	elsewhere                                        elsewhere
 	leftOut                                          map[string]bool       // folders that leaveOut has named
 	done                                             map[string]*paper.Run // by folder: what read has read
 }
@@ -103,6 +105,9 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if err := checkThreads(r.threads); err != nil {
 		return err
 	}
+	if err := r.elsewhere.check(); err != nil {
+		return err
+	}
 	if r.pictures != "" && r.table.Pictures == nil {
 		return wrongUse("--pictures: table %s has no figures to draw", r.table.Name)
 	}
@@ -127,8 +132,15 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	failed := 0 // runs that could not be made, as a setting of a search may diverge
+	madeThere, err := r.makeElsewhere(ctx, due)
+	if err != nil {
+		return err
+	}
 	for i, u := range due {
-		err := r.make(cmd, u, fmt.Sprintf("%d of %d", i+1, len(due)))
+		err, there := madeThere[u.dir]
+		if !there {
+			err = r.make(cmd, u, fmt.Sprintf("%d of %d", i+1, len(due)))
+		}
 		if !u.asked && (errors.As(err, new(*starling.OtherRunError)) || errors.As(err, new(usageError))) {
 			r.leaveOut(u, err)
 			continue
@@ -156,6 +168,40 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return fmt.Errorf("%d of %d runs could not be made; each error stands above", failed, len(due))
+}
+
+// makeElsewhere has workers make the runs that are due, if there are any. It returns their errors by folder, nil for a run that is done.
+func (r *reproduce) makeElsewhere(ctx context.Context, due []unit) (made map[string]error, err error) {
+	if len(due) == 0 || !r.elsewhere.asked() {
+		return nil, nil
+	}
+	var all []starling.Whole
+	for _, u := range due {
+		work, err := r.table.Work(u.cell, u.seed, u.reduced, u.dir, r.dataDir)
+		if err == nil {
+			err = r.writeRows(u)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", u, err)
+		}
+		all = append(all, work.Whole(u.dir))
+	}
+	others, end, err := r.elsewhere.open(ctx, storeOf(filepath.Join(r.out, r.table.Name)), r.threads)
+	if err != nil {
+		return nil, err
+	}
+	line := newProgress(r.quiet, r.json)
+	defer line.end()
+	failed, err := starling.MakeElsewhere(ctx, *others, all, r.dataDir, watched(starling.Options{}, line, nil).Progress)
+	end(err == nil)
+	if stopped(ctx, err) {
+		return nil, interrupted{"what is done is saved; the same command goes on"}
+	}
+	made = map[string]error{}
+	for i, u := range due {
+		made[u.dir] = failed[i]
+	}
+	return made, err
 }
 
 // isReduced reads --budget.

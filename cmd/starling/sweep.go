@@ -55,6 +55,7 @@ Values are in YAML with commas between them; commas inside brackets and braces d
 	cmd.RegisterFlagCompletionFunc("over", completeKeys(starling.Keys))
 	cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(criteria(), cobra.ShellCompDirectiveNoFileComp))
 	dataDir(cmd, &s.dataDir)
+	s.elsewhere.flags(cmd, "the runs")
 	return cmd
 }
 
@@ -72,6 +73,9 @@ type sweep struct {
 	by      string
 	folds   int // 0: each combination is a run
 	dataDir string
+
+	elsewhere elsewhere
+	failed    map[string]error // of runs that were made elsewhere, by their folders
 
 	config    string // the argument
 	base      []byte // the config without the values that are tried: resolved, if it is one
@@ -96,6 +100,9 @@ func (s *sweep) run(cmd *cobra.Command, args []string) error {
 	if err := s.check(cmd); err != nil {
 		return err
 	}
+	if err := s.elsewhere.check(); err != nil {
+		return err
+	}
 	if err := s.grid(); err != nil {
 		return err
 	}
@@ -105,6 +112,12 @@ func (s *sweep) run(cmd *cobra.Command, args []string) error {
 	line := newProgress(s.quiet, s.json)
 	defer line.end()
 	done := 0
+	if err := s.makeElsewhere(cmd.Context(), line); stopped(cmd.Context(), err) {
+		line.end()
+		return s.interrupted(done)
+	} else if err != nil {
+		return err
+	}
 	for i, p := range s.points {
 		one, err := s.tryAll(cmd.Context(), i, &done, line)
 		if stopped(cmd.Context(), err) {
@@ -207,7 +220,7 @@ func (s *sweep) tryAll(ctx context.Context, i int, done *int, line *progress) (t
 	var first tried
 	var judged []*starling.Judgement
 	for k, p := range s.runs[i] {
-		if !s.quiet && !s.json {
+		if !s.quiet && !s.json && s.failed == nil {
 			line.say(fmt.Sprintf("run %d of %d: %s", i*len(s.runs[i])+k+1, len(s.points)*len(s.runs[i]), p.Name))
 		}
 		one, err := s.try(ctx, p, line)
@@ -238,6 +251,31 @@ func (s *sweep) tryAll(ctx context.Context, i int, done *int, line *progress) (t
 	return first, nil
 }
 
+// makeElsewhere has workers make all runs, if there are any. They are then read back as those of a sweep that goes on.
+func (s *sweep) makeElsewhere(ctx context.Context, line *progress) error {
+	if !s.elsewhere.asked() {
+		return nil
+	}
+	others, end, err := s.elsewhere.open(ctx, storeOf(s.out), s.threads)
+	if err != nil {
+		return err
+	}
+	var all []starling.Whole
+	for _, runs := range s.runs {
+		for _, p := range runs {
+			all = append(all, starling.Whole{Dir: filepath.Join(s.out, p.Name), Fit: &p.Spec})
+		}
+	}
+	o := watched(starling.Options{}, line, nil)
+	failed, err := starling.MakeElsewhere(ctx, *others, all, s.dataDir, o.Progress)
+	end(err == nil)
+	s.failed = map[string]error{}
+	for i, why := range failed {
+		s.failed[all[i].Dir] = why
+	}
+	return err
+}
+
 // try makes the run of a point, or reads it back, and judges it. The error is that of an interrupt, or of a folder that is not this
 // sweep's: every other one is the run's own.
 func (s *sweep) try(ctx context.Context, p starling.Point, line *progress) (tried, error) {
@@ -250,8 +288,15 @@ func (s *sweep) try(ctx context.Context, p starling.Point, line *progress) (trie
 		return one, wrongUse("cannot write a run to %s: %w", one.dir, err)
 	}
 	defer folder.Close()
+	if one.failed = s.failed[one.dir]; one.failed != nil {
+		return one, nil
+	}
 	o := starling.Options{Threads: s.threads, DataDir: s.dataDir, Folder: folder, Every: s.every}
-	one.result, one.failed = learn(ctx, []starling.Spec{p.Spec}, o, line, func(*starling.Loaded) {})
+	if s.failed != nil { // it is done, elsewhere: there is nothing to tell of its progress
+		one.result, one.failed = starling.Fit(ctx, p.Spec, o)
+	} else {
+		one.result, one.failed = learn(ctx, []starling.Spec{p.Spec}, o, line, func(*starling.Loaded) {})
+	}
 	var other *starling.OtherRunError
 	if errors.As(one.failed, &other) || stopped(ctx, one.failed) {
 		return one, one.failed
@@ -268,7 +313,7 @@ func (s *sweep) try(ctx context.Context, p starling.Point, line *progress) (trie
 
 // interrupted says what was done, and how to go on.
 func (s *sweep) interrupted(done int) error {
-	more := []flagged{{"--folds", strconv.Itoa(s.folds), s.folds > 0}, {"--by", s.by, s.by != starling.Criteria[0].Name}, {"--data-dir", s.dataDir, s.dataDir != os.Getenv("STARLING_DATA")}}
+	more := append(s.elsewhere.given(), []flagged{{"--folds", strconv.Itoa(s.folds), s.folds > 0}, {"--by", s.by, s.by != starling.Criteria[0].Name}, {"--data-dir", s.dataDir, s.dataDir != os.Getenv("STARLING_DATA")}}...)
 	for _, over := range s.over {
 		more = append(more, flagged{"--over", over, true})
 	}

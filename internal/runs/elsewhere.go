@@ -23,7 +23,8 @@ type Elsewhere struct {
 	// has work to do.
 	Task func(ctx context.Context) (cluster.Task, error)
 
-	Tell func(Away) // called with progress, one call at a time; nil: nobody is told
+	Tell    func(Away)         // called with progress, one call at a time; nil: nobody is told
+	Refused func(words string) // called when a worker says that it cannot compute the run's tasks; nil: nobody is told
 
 	task  *cluster.Task // nil: not asked for yet
 	ended []Phase       // earlier phases
@@ -89,7 +90,7 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 		}
 		tasks, parts = append(tasks, task), append(parts, i)
 	}
-	ear := &ear{work: w, tell: a.Tell, run: tasks[0].Run(), at: make([]at, len(w.Parts))}
+	ear := &ear{work: w, tell: a.Tell, refused: a.Refused, run: tasks[0].Run(), at: make([]at, len(w.Parts))}
 	for i, part := range w.Parts {
 		ear.at[i].done = part.Done()
 	}
@@ -225,8 +226,9 @@ func (w *work) tellAll() error {
 // ear hears the workers of a phase.
 type ear struct {
 	*work
-	tell func(Away)
-	run  cluster.Sum
+	tell    func(Away)
+	refused func(string)
+	run     cluster.Sum
 
 	turn sync.Mutex // for all that follows
 	at   []at
@@ -249,6 +251,9 @@ type stamp struct {
 }
 
 func (e *ear) hear(word cluster.Word) {
+	if word.Refused != "" && e.refused != nil {
+		e.refused(fmt.Sprintf("machine %s: %s", word.Machine, word.Refused))
+	}
 	var s Step
 	if json.Unmarshal(word.Step, &s) != nil || s.Phase != e.Name || s.Part < 0 || s.Part >= len(e.at) {
 		return
