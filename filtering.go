@@ -101,7 +101,7 @@ func Filter(ctx context.Context, s Filtering, o FilterOptions) (*Filtered, error
 	if f.run.Done() {
 		return f.readBack()
 	}
-	if err := f.run.Close(f.withNodes(ctx, f.work)); err != nil {
+	if err := f.run.Close(f.work(ctx)); err != nil {
 		return nil, err
 	}
 	f.Manifest = f.run.Manifest
@@ -181,7 +181,7 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 		Open: func(origin string) (scans.Source, error) { return f.open(ctx, origin) }, Replayed: f.options.Stream != nil, Skip: s.Scans.Bad == scans.Skip, Hold: s.Scans.Hold,
 		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{Text: text}) },
 	}
-	if err := f.group(); err != nil {
+	if f.pass.Group, err = groupOf(s, f.options.Cluster, f.options.Workers, f.options.Away, f.tell); err != nil {
 		return err
 	}
 	if f.options.Folder == nil {
@@ -253,8 +253,16 @@ func (f *filtered) open(ctx context.Context, origin string) (scans.Source, error
 	return scans.NewReader(regular.Heard(ctx, text), options), nil
 }
 
-// work filters all scans.
+// work filters all scans, while workers have nodes where there are some.
 func (f *filtered) work(ctx context.Context) error {
+	if g := f.pass.Group; g != nil {
+		return withNodes(ctx, *f.options.Cluster, g, f.Spec.YAML(), f.tell, f.all)
+	}
+	return f.all(ctx)
+}
+
+// all filters all scans.
+func (f *filtered) all(ctx context.Context) error {
 	defer func() {
 		for _, file := range f.files {
 			file.Close()

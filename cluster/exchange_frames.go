@@ -3,6 +3,7 @@ package cluster
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"math"
 	"time"
 )
 
@@ -21,7 +22,7 @@ const (
 // frameMark begins a frame: its last byte is the version of the layout.
 const frameMark = "sx\x01"
 
-// head begins each frame: 40 bytes.
+// head begins each frame: 28 bytes.
 type head struct {
 	kind        byte
 	from, nodes int
@@ -29,16 +30,16 @@ type head struct {
 	round       Round // without its epoch
 }
 
-const headBytes = 40
+const headBytes = 28
 
 func (h head) frame(body []byte) []byte {
 	b := append(make([]byte, 0, headBytes+len(body)), frameMark...)
 	b = append(b, h.kind)
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.from))
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.nodes))
+	b = binary.LittleEndian.AppendUint32(b, uint32(h.nodes))
 	b = binary.LittleEndian.AppendUint64(b, h.epoch)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.round.Scan))
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.round.Pass))
+	b = binary.LittleEndian.AppendUint32(b, uint32(h.round.Scan))
+	b = binary.LittleEndian.AppendUint32(b, uint32(h.round.Pass))
 	return append(b, body...)
 }
 
@@ -46,10 +47,18 @@ func parseHead(b []byte) (h head, body []byte, ok bool) {
 	if len(b) < headBytes || string(b[:3]) != frameMark {
 		return head{}, nil, false
 	}
-	word := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	h = head{b[3], int(binary.LittleEndian.Uint32(b[4:])), int(word(8)), word(16), Round{Scan: int(word(24)), Pass: int(word(32))}}
+	h = head{b[3], stated(b[4:]), stated(b[8:]), binary.LittleEndian.Uint64(b[12:]), Round{Scan: stated(b[20:]), Pass: stated(b[24:])}}
 	h.round.Epoch = h.epoch
-	return h, b[headBytes:], h.round.Scan >= 0 && h.round.Pass >= 0
+	return h, b[headBytes:], h.from >= 0 && h.nodes >= 0 && h.round.Scan >= 0 && h.round.Pass >= 0
+}
+
+// stated is the number that 4 bytes state, or −1 where it is none of this program's.
+func stated(b []byte) int {
+	n := binary.LittleEndian.Uint32(b)
+	if n > math.MaxInt32 {
+		return -1
+	}
+	return int(n)
 }
 
 func (t token) bytes() []byte {
@@ -146,9 +155,9 @@ func (x *Exchange) answer(h head, had []byte) {
 	x.post(h.from, head{kind: here, epoch: x.epoch}, nil)
 }
 
-// pieceHead begins the body of a piece: the bytes of the message (8), its SHA-256 (32), the number of the piece (4), the bytes of
+// pieceHead begins the body of a piece: the bytes of the message (4), its SHA-256 (32), the number of the piece (4), the bytes of
 // all pieces but the last (4).
-const pieceHead = 48
+const pieceHead = 44
 
 // leastPiece is the least bytes of a piece of several.
 const leastPiece = 1024
@@ -161,7 +170,7 @@ func (x *Exchange) deliver(to int, s sent, had []byte) {
 		if i/8 < len(had) && had[i/8]>>(i%8)&1 == 1 {
 			continue
 		}
-		body := binary.LittleEndian.AppendUint64(nil, uint64(len(s.message)))
+		body := binary.LittleEndian.AppendUint32(nil, uint32(len(s.message)))
 		body = append(body, sum[:]...)
 		body = binary.LittleEndian.AppendUint32(body, uint32(i))
 		body = binary.LittleEndian.AppendUint32(body, uint32(size))
@@ -276,16 +285,15 @@ func parsePiece(r Round, body []byte) (c incoming, number int, bytes []byte, ok 
 	if len(body) < pieceHead {
 		return c, 0, nil, false
 	}
-	total, size := binary.LittleEndian.Uint64(body), int(binary.LittleEndian.Uint32(body[44:]))
-	number = int(binary.LittleEndian.Uint32(body[40:]))
-	if bytes = body[pieceHead:]; total > MaxBlock || size < leastPiece {
+	total, number, size := stated(body), stated(body[36:]), stated(body[40:])
+	if bytes = body[pieceHead:]; total < 0 || total > MaxBlock || size < leastPiece || size > MaxBlock {
 		return c, 0, nil, false
 	}
-	c = incoming{round: r, bytes: int(total), size: size, missing: piecesOf(int(total), size)}
-	if number >= c.missing || len(bytes) != min(size, c.bytes-number*size) {
+	c = incoming{round: r, bytes: total, size: size, missing: piecesOf(total, size)}
+	if number < 0 || number >= c.missing || len(bytes) != min(size, c.bytes-number*size) {
 		return c, 0, nil, false
 	}
-	copy(c.sum[:], body[8:40])
+	copy(c.sum[:], body[4:36])
 	c.pieces = make([][]byte, c.missing)
 	return c, number, bytes, true
 }

@@ -222,8 +222,8 @@ func TestExchangeRefuses(t *testing.T) {
 		ends[1] = nil
 		meet()
 		r := Round{epochs[0], 3, 1}
-		body := func(total uint64, number, size uint32, sum Sum, bytes []byte) []byte {
-			b := binary.LittleEndian.AppendUint64(nil, total)
+		body := func(total uint32, number, size uint32, sum Sum, bytes []byte) []byte {
+			b := binary.LittleEndian.AppendUint32(nil, total)
 			b = append(b, sum[:]...)
 			b = binary.LittleEndian.AppendUint32(b, number)
 			return append(binary.LittleEndian.AppendUint32(b, size), bytes...)
@@ -243,7 +243,8 @@ func TestExchangeRefuses(t *testing.T) {
 			"no mark":        []byte("hello"),
 			"another layout": append([]byte("sx\x02"), message.frame(nil)[3:]...),
 			"no body":        message.frame(nil),
-			"giant":          message.frame(body(1<<62, 0, 4000, Sum{}, make([]byte, 4000))),
+			"giant":          message.frame(body(1<<31-1, 0, 4000, Sum{}, make([]byte, 4000))),
+			"below nothing":  message.frame(body(1<<32-1, 0, 4000, Sum{}, nil)),
 			"tiny pieces":    message.frame(body(MaxBlock, 0, 1, Sum{}, []byte{1})),
 			"no such piece":  message.frame(body(5000, 9, 4000, Sum{}, make([]byte, 4000))),
 			"short piece":    message.frame(body(5000, 0, 4000, Sum{}, make([]byte, 3999))),

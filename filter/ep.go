@@ -254,7 +254,7 @@ func (f *ep) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) 
 		for d := range all {
 			list[d] = all[d].told
 			tuning, kept = append(tuning, all[d].tuning...), append(kept, all[d].kept...)
-			sites[d] = all[d].Site
+			sites[d] = all[d].site
 		}
 		before := info
 		info = f.all.info(list)
@@ -270,8 +270,7 @@ func (f *ep) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) 
 }
 
 // pass runs the chains of the nodes here, given the sites of the pass before, and returns what all nodes have made.
-func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, shares []portion, sites []Site) ([]Contribution, error) {
-	last := number == f.Passes-1
+func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, shares []portion, sites []Site) ([]*contribution, error) {
 	here := make([]Contribution, f.hosted.To-f.hosted.From)
 	was, t := *st, len(st.Tuning)/f.Passes
 	was.Tuning = st.Tuning[number*t : (number+1)*t] // each pass has a law of its own, and walks of its own
@@ -282,56 +281,59 @@ func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, sh
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	all, err := f.hosted.By.Exchange(ctx, st.K, number, here)
+	came, err := f.hosted.By.Exchange(ctx, st.K, number, here)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) != f.Nodes {
-		return nil, fmt.Errorf("the exchange has brought what %d nodes have made, not %d", len(all), f.Nodes)
+	if len(came) != f.Nodes {
+		return nil, fmt.Errorf("the exchange has brought what %d nodes have made, not %d", len(came), f.Nodes)
 	}
+	all := make([]*contribution, f.Nodes)
 	for d := range all {
+		var ok bool
+		if all[d], ok = came[d].(*contribution); !ok {
+			return nil, fmt.Errorf("the exchange has brought a %T of node %d, which is none of this package", came[d], d+1)
+		}
 		if err := all[d].fault; err != nil {
 			return nil, shares[d].placed(f.all.Model, scan, err)
 		}
-	}
-	for d := range all {
-		if err := all[d].fits(st.Dim, f.nodes[d].Particles, len(f.all.blocks), last); err != nil {
-			return nil, fmt.Errorf("node %d does not run this filter: it has made %w", d+1, err)
+		err := all[d].fits(st.Dim, f.nodes[d].Particles, len(f.all.blocks), number == f.Passes-1)
+		if err == nil && len(all[d].tuning) != len(all[0].tuning) {
+			err = fmt.Errorf("walks of %d numbers, and node 1 some of %d", len(all[d].tuning), len(all[0].tuning))
 		}
-		if len(all[d].tuning) != len(all[0].tuning) {
-			return nil, fmt.Errorf("node %d does not run this filter: its walks have %d numbers, and those of node 1 %d", d+1, len(all[d].tuning), len(all[0].tuning))
+		if err != nil {
+			return nil, fmt.Errorf("node %d does not run this filter: it has made %w", d+1, err)
 		}
 	}
 	return all, nil
 }
 
 // chain is what node d makes in a pass, beginning with its part of the state.
-func (f *ep) chain(ctx context.Context, d, pass int, st *State, share *ssm.Scan, sites []Site) (made Contribution) {
+func (f *ep) chain(ctx context.Context, d, pass int, st *State, share *ssm.Scan, sites []Site) *contribution {
 	last, kept := pass == f.Passes-1, make([]float64, len(st.X))
 	node := *f.nodes[d]
 	node.beside = beside{product(sites, d, nil), streamsOfPass * pass, f.Printed, true}
 	c, err := node.run(ctx, 0, st, share, kept)
 	if err != nil {
-		return Contribution{fault: err}
+		return &contribution{fault: err}
 	}
-	made.told = c.tell()
+	made := &contribution{told: c.tell()}
 	switch {
 	case last:
 		made.kept = kept
 	case share.Measured() > 0:
-		if made.Site, made.repaired, err = c.site(kept, sites, d, f.Repair, f.Correct); err != nil {
-			return Contribution{fault: err}
+		if made.site, made.repaired, err = c.site(kept, sites, d, f.Repair, f.Correct); err != nil {
+			return &contribution{fault: err}
 		}
 	}
 	return made
 }
 
 // add takes a pass into account, with what its chains tell together.
-func (n *Nodes) add(made []Contribution, shares []portion, all Info, last bool) {
+func (n *Nodes) add(made []*contribution, shares []portion, all Info, last bool) {
 	n.Passes = append(n.Passes, ByKind{all.Joint, all.Index, all.Refine})
 	most := int64(0)
-	for d := range made {
-		c := &made[d]
+	for d, c := range made {
 		n.Terms[d] += c.evaluated
 		most = max(most, c.evaluated)
 		if last || shares[d].Measured() == 0 {
@@ -339,7 +341,7 @@ func (n *Nodes) add(made []Contribution, shares []portion, all Info, last bool) 
 		}
 		n.Sites++
 		switch {
-		case c.Site.Precision == nil:
+		case c.site.Precision == nil:
 			n.Empty++
 		case c.repaired:
 			n.Repaired++

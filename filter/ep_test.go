@@ -30,11 +30,11 @@ type watched struct {
 }
 
 func (w *watched) Exchange(_ context.Context, scan, pass int, own []Contribution) ([]Contribution, error) {
-	if own[0].kept != nil {
+	if own[0].(*contribution).kept != nil {
 		return own, w.err
 	}
 	for _, c := range own {
-		w.sites = append(w.sites, c.Site)
+		w.sites = append(w.sites, c.(*contribution).site)
 	}
 	w.scans = append(w.scans, scan, pass)
 	return own, w.err

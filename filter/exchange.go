@@ -2,6 +2,7 @@ package filter
 
 import (
 	"context"
+	"encoding"
 	"errors"
 	"fmt"
 )
@@ -13,6 +14,10 @@ type Exchanger interface {
 	// error ends the scan; the filter's state stays as it was.
 	Exchange(ctx context.Context, scan, pass int, own []Contribution) (all []Contribution, err error)
 }
+
+// Contribution is what a node of an EP has made in a pass over a scan. It is plain data that packs to bytes, so that nodes may be on other machines;
+// ReadContribution is the inverse.
+type Contribution interface{ encoding.BinaryMarshaler }
 
 // Here is the Exchanger of nodes that are all in this process.
 type Here struct{}

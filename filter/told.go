@@ -46,10 +46,9 @@ func (c *chain) tell() told {
 	return t
 }
 
-// Contribution is what a node of an EP has made in a pass over a scan: its site or, in the last pass, its particles. It is plain data that packs
-// to bytes, so that nodes may be on other machines.
-type Contribution struct {
-	Site Site // the zero value: it says nothing, or it is the last pass
+// contribution is the Contribution of a node: its site or, in the last pass, its particles.
+type contribution struct {
+	site Site // the zero value: it says nothing, or it is the last pass
 
 	told
 	repaired bool
@@ -59,7 +58,7 @@ type Contribution struct {
 
 const contributionKind = "filter.Contribution/1"
 
-// Kinds of faults in a packed Contribution.
+// Kinds of faults in a packed contribution.
 const (
 	noFault = iota
 	someFault
@@ -68,7 +67,7 @@ const (
 )
 
 // MarshalBinary packs the contribution. It never fails.
-func (c *Contribution) MarshalBinary() ([]byte, error) {
+func (c *contribution) MarshalBinary() ([]byte, error) {
 	e := ckpt.NewEncoder(contributionKind)
 	fault, row, text := noFault, 0, ""
 	if c.fault != nil {
@@ -116,18 +115,18 @@ func (c *Contribution) MarshalBinary() ([]byte, error) {
 	return e.Encode(), nil
 }
 
-func (c *Contribution) arrays() []array {
-	return []array{{"origin", &c.Site.Origin}, {"gradient", &c.Site.Gradient}, {"precision", &c.Site.Precision}, {"explained", &c.explained},
+func (c *contribution) arrays() []array {
+	return []array{{"origin", &c.site.Origin}, {"gradient", &c.site.Gradient}, {"precision", &c.site.Precision}, {"explained", &c.explained},
 		{"tuning", &c.tuning}, {"kept", &c.kept}}
 }
 
-// UnmarshalBinary is the inverse of MarshalBinary. It refuses damaged bytes. Whether lengths fit the filter is seen where they are used.
-func (c *Contribution) UnmarshalBinary(b []byte) error {
+// ReadContribution reads what MarshalBinary of a Contribution has packed. It refuses damaged bytes. Whether lengths fit a filter is seen in its step.
+func ReadContribution(b []byte) (Contribution, error) {
 	d, err := ckpt.NewDecoder(b, contributionKind)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var n Contribution
+	var n contribution
 	var fault, row, repaired, evaluated, skipped, residuals, passTerms int
 	d.Ints("fault", &fault, &row)
 	switch err := errors.New(string(d.Bytes("text"))); fault {
@@ -167,21 +166,17 @@ func (c *Contribution) UnmarshalBinary(b []byte) error {
 	for _, a := range n.arrays() {
 		*a.data = d.Float64s(a.name)
 	}
-	if err := d.Err(); err != nil {
-		return err
-	}
-	*c = n
-	return nil
+	return &n, d.Err()
 }
 
 // fits returns an error for a contribution that no node of this filter makes: one that has so many particles in the last pass, of states of dim
 // numbers.
-func (c *Contribution) fits(dim, particles, blocks int, last bool) error {
-	site := len(c.Site.Precision)
+func (c *contribution) fits(dim, particles, blocks int, last bool) error {
+	numbers := len(c.site.Precision)
 	switch {
-	case site == 0 && len(c.Site.Origin)+len(c.Site.Gradient) > 0, site > 0 && (site != dim*dim || len(c.Site.Origin) != dim || len(c.Site.Gradient) != dim),
-		site > 0 && last:
-		return fmt.Errorf("a site of %d, %d and %d numbers", len(c.Site.Origin), len(c.Site.Gradient), site)
+	case numbers == 0 && len(c.site.Origin)+len(c.site.Gradient) > 0, numbers > 0 && (numbers != dim*dim || len(c.site.Origin) != dim || len(c.site.Gradient) != dim),
+		numbers > 0 && last:
+		return fmt.Errorf("a site of %d, %d and %d numbers", len(c.site.Origin), len(c.site.Gradient), numbers)
 	case last && len(c.kept) != particles*dim, !last && c.kept != nil:
 		return fmt.Errorf("%d numbers of particles", len(c.kept))
 	case len(c.summary) != dim, c.explained != nil && len(c.explained) != blocks:

@@ -139,7 +139,7 @@ func (g *Group) Exchange(ctx context.Context, _, pass int, own []filter.Contribu
 			if b := d.Bytes(strconv.Itoa(i)); d.Err() != nil {
 				err = d.Err()
 			} else {
-				err = c.UnmarshalBinary(b)
+				c, err = filter.ReadContribution(b)
 			}
 			all = append(all, c)
 		}
