@@ -21,14 +21,15 @@ func groupOf(s spec.Filtering, c *cluster.Cluster, workers int, away time.Durati
 	if c == nil {
 		return nil, nil
 	}
-	if !s.Method.Sampler().Nodes {
-		return nil, s.Fault("method", "workers take nodes of a filter, and this method has none: want ep with nodes: 2 or more, or filter without workers")
+	nodes, err := s.Nodes()
+	if err != nil {
+		return nil, err
 	}
 	if workers == 0 {
 		tell(&Notice{Text: "no worker is free: all nodes are computed here"})
 		return nil, nil
 	}
-	return &filtering.Group{Over: cluster.NewExchange(c.Wire, away), First: filtering.Divide(s.Method.Filters(), workers)}, nil
+	return &filtering.Group{Over: cluster.NewExchange(c.Wire, away), First: filtering.Divide(nodes, workers)}, nil
 }
 
 // withNodes does the work of a filter while workers of a cluster have nodes.
