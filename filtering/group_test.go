@@ -270,6 +270,58 @@ func TestGroupWaitsForFiveMinutes(t *testing.T) {
 	})
 }
 
+// A process whose state has other bytes is found at the next scan. One whose place another has taken ends.
+func TestGroupFindsOtherBytes(t *testing.T) {
+	g := groupsOf(t)["line"]
+	synctest.Test(t, func(t *testing.T) {
+		wire, run := cluster.MemoryWire(4096, nil), cluster.SumOf([]byte("other"))
+		var all sync.WaitGroup
+		all.Go(func() {
+			pass := g.pass(&Group{Over: cluster.NewExchange(wire, 0), Run: run, Process: 1, First: []int{0, 2, 4}}, nil)
+			scan := 0
+			pass.Group.Made = func() error {
+				if scan++; scan > 1 {
+					t.Error("it filters on")
+				}
+				return nil
+			}
+			if err := pass.Begin(t.Context()); err != nil {
+				t.Error(err)
+			}
+			f := pass.filter.(*leader)
+			f.Filter = stray{f.Filter}
+			if err := pass.Follow(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		var text strings.Builder
+		pass := g.pass(&Group{Over: cluster.NewExchange(wire, 0), Run: run, First: []int{0, 2, 4}}, &text)
+		_, err := lead(t.Context(), pass, &text)
+		if err == nil || !strings.Contains(err.Error(), "process 1 has other bytes after 1 scans than this one") {
+			t.Errorf("%v\n%s", err, text.String())
+		}
+		pass.Group.Over.Leave()
+		all.Wait()
+		gone := errors.New("another one")
+		pass = g.pass(&Group{Over: cluster.NewExchange(wire, 0), Run: run, Process: 1, First: []int{0, 2, 4}, Claim: func() error { return gone }}, nil)
+		if err := pass.Begin(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := pass.Follow(t.Context()); err != gone {
+			t.Error(err)
+		}
+	})
+}
+
+// stray is a filter that changes its state on its own.
+type stray struct{ filter.Filter }
+
+func (f stray) Step(ctx context.Context, st *filter.State, scan *ssm.Scan) (filter.Info, error) {
+	info, err := f.Filter.Step(ctx, st, scan)
+	st.X[0]++
+	return info, err
+}
+
 func TestDivide(t *testing.T) {
 	for _, c := range []struct {
 		nodes, workers int
