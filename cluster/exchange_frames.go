@@ -263,11 +263,16 @@ func (x *Exchange) take(h head, body []byte) {
 			return
 		}
 		in.coming[i] = c
+	case in.coming[i].message != nil:
+		if in.coming[i].sum != c.sum {
+			x.refused.Add(1)
+		}
+		return
 	case in.coming[i].bytes != c.bytes || in.coming[i].size != c.size || in.coming[i].sum != c.sum:
 		x.refused.Add(1) // one of the two was not sent by the node
 		in.coming[i] = c
 	}
-	if in.coming[i].add(number, bytes); in.coming[i].missing > 0 || in.coming[i].message != nil {
+	if in.coming[i].add(number, bytes); in.coming[i].missing > 0 {
 		return
 	}
 	if m := in.coming[i].join(); SumOf(m) == in.coming[i].sum {
@@ -299,7 +304,7 @@ func parsePiece(r Round, body []byte) (c incoming, number int, bytes []byte, ok 
 }
 
 func (c *incoming) add(number int, bytes []byte) {
-	if c.message == nil && c.pieces[number] == nil {
+	if c.pieces[number] == nil {
 		c.pieces[number] = append([]byte{}, bytes...)
 		c.missing--
 	}
