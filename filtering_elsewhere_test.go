@@ -7,6 +7,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,7 +100,7 @@ func TestNodesElsewhereResumed(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- NewWorker(c, WorkOptions{Name: "w", Slots: 2, Cache: t.TempDir()}).Run(ctx) }()
 	scans := 0
-	err := filterKept(t, dir, s, FilterOptions{Options: Options{Cluster: &c}, Workers: 2, Away: time.Second, Line: func(*filtering.Line) error {
+	err := filterKept(t, dir, s, FilterOptions{Options: Options{Cluster: &c}, Workers: 2, Away: 300 * time.Millisecond, Line: func(*filtering.Line) error {
 		if scans++; scans == 3 {
 			stop()
 			return <-done
@@ -160,25 +161,30 @@ func TestNodesElsewhereRefused(t *testing.T) {
 	if err != nil || !strings.Contains(notices, "no worker is free") {
 		t.Errorf("%v: %q", err, notices)
 	}
-	working(t, c, 1)
+	working(t, c, 3)
+	var all sync.WaitGroup
 	yaml := filterOfNodes(t, "line").YAML()
 	for want, o := range map[string]order{
 		"a group of 2 processes has no process 7": {Does: "node", Config: string(yaml), Group: []int{0, 2, 4}},
 		"only EP of two nodes or more":            {Does: "node", Config: string(bytes.Replace(yaml, []byte("nodes: 4"), []byte("nodes: 1"), 1)), Group: []int{0, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
 		"unknown key":                             {Does: "node", Config: "nothing: 1", Group: []int{0, 4}},
 	} {
-		task := taskOfThis()
-		text, err := json.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if task.Config, err = cluster.Save(t.Context(), c.Blocks, cluster.Shared, text); err != nil {
-			t.Fatal(err)
-		}
-		task.Phase, task.Part = "nodes", 7
-		err = (&cluster.Coordinator{Cluster: c}).Do(t.Context(), []cluster.Task{task}, func(int, cluster.End) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		all.Go(func() {
+			task := taskOfThis()
+			text, err := json.Marshal(o)
+			if err == nil {
+				task.Config, err = cluster.Save(t.Context(), c.Blocks, cluster.Shared, text)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			task.Phase, task.Part = "nodes", 7
+			err = (&cluster.Coordinator{Cluster: c}).Do(t.Context(), []cluster.Task{task}, func(int, cluster.End) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
+	all.Wait()
 }

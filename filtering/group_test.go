@@ -57,7 +57,7 @@ func groupsOf(t *testing.T) map[string]grouped {
 	dark.Returns.Rate = 0 // no return comes from outside the region
 	all := map[string]grouped{}
 	for name, m := range map[string]ssm.Model{"line": line, "clutter": clutter, "dark": dark} {
-		ep := filter.EP{Nodes: 4, Passes: 3, Particles: 90, Burn: 30}
+		ep := filter.EP{Nodes: 4, Passes: 3, Particles: 60, Burn: 20}
 		ep.Defaults()
 		g := grouped{model: m, ep: ep.SettleFor(m).(filter.EP)}
 		source := scans.NewSimulated(m.(ssm.Simulator), 7, 5)
