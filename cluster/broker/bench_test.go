@@ -13,30 +13,22 @@ import (
 	"github.com/starling-smc/starling/cluster/clustertest"
 )
 
-// ways are those to reach the server: within the process, and over a TCP connection of this machine.
+// ways are those to reach the server: within the process, over a TCP connection of this machine, and three servers on this machine.
 func ways(b *testing.B, each func(b *testing.B, broker *Broker)) {
-	for _, way := range []string{"process", "tcp"} {
-		b.Run(way, func(b *testing.B) {
-			s := clustertest.Serve(b, b.TempDir(), func(o *server.Options) {
-				if way == "tcp" {
-					o.DontListen, o.Host, o.Port = false, "127.0.0.1", server.RANDOM_PORT
-				}
-			})
-			o := Options{Dial: s.InProcessConn}
-			if way == "tcp" {
-				o = Options{Server: s.ClientURL()}
-			}
-			broker, err := Connect(context.Background(), o)
-			if err == nil {
-				err = broker.Prepare(context.Background())
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Cleanup(func() { broker.Close() })
-			each(b, broker)
-		})
-	}
+	b.Run("process", func(b *testing.B) { each(b, connect(b, clustertest.Serve(b, b.TempDir(), nil), Options{})) })
+	b.Run("tcp", func(b *testing.B) {
+		s := clustertest.Serve(b, b.TempDir(), func(o *server.Options) { o.DontListen, o.Host, o.Port = false, "127.0.0.1", server.RANDOM_PORT })
+		broker, err := Connect(context.Background(), Options{Server: s.ClientURL()})
+		if err == nil {
+			err = broker.Prepare(context.Background())
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { broker.Close() })
+		each(b, broker)
+	})
+	b.Run("three", func(b *testing.B) { each(b, serveThree(b).connect(Options{}, cluster.LeaseTime)) })
 }
 
 // quantiles reports the median of times, and what 95 % of them do not exceed.

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -15,7 +14,7 @@ import (
 //	starling.exchange.RUN.NODE    to one of them
 //
 // Epoch and round are in the frame itself, since a node must hear of a later epoch than its own.
-type wire struct{ *Broker }
+type wire struct{ *link }
 
 // most is the most bytes of a frame, so that no frame holds up others for long.
 const most = pieceSize
@@ -34,12 +33,12 @@ func (w wire) Listen(run cluster.Sum, node int, hear func([]byte)) (stop func(),
 		}
 	}
 	for _, to := range []int{cluster.All, node} {
-		s, err := w.subscribe(exchangeSubject(run, to), func(m *nats.Msg) { hear(m.Data) })
+		s, err := w.conn.Subscribe(exchangeSubject(run, to), func(m *nats.Msg) { hear(m.Data) })
 		if err != nil {
 			stop()
-			return nil, fmt.Errorf("listening to the other nodes: %w", err)
+			return nil, closed(err)
 		}
-		stops = append(stops, s)
+		stops = append(stops, func() { s.Unsubscribe() })
 	}
 	return stop, nil
 }

@@ -166,8 +166,11 @@ func TestInside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Address() != "" {
-			t.Errorf("it listens on %s", s.Address())
+		if s.Address() != "" || s.nats.Addr() != nil {
+			t.Errorf("it listens on %s, %v", s.Address(), s.nats.Addr())
+		}
+		if js, err := s.nats.Jsz(nil); err != nil || !js.Config.SyncAlways {
+			t.Errorf("what it acknowledges is not on the disk: %+v, %v", js, err)
 		}
 		b := client(t, s, "", "")
 		if run == (cluster.Sum{}) {
@@ -203,9 +206,15 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second answer needs the permission anew
-		workers, err := submitter.Workers(within(t), 200*time.Millisecond)
-		if err != nil || len(workers) != 1 || string(workers[0]) != "me" {
-			t.Errorf("%q, %v", workers, err)
+		var workers [][]byte
+		for try := 0; len(workers) == 0 && try < 20; try++ { // until the server knows that the worker answers
+			var err error
+			if workers, err = submitter.Workers(within(t), 200*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(workers) != 1 || string(workers[0]) != "me" {
+			t.Errorf("%q", workers)
 		}
 	}
 	servers, err := submitter.Servers(within(t), 200*time.Millisecond)
@@ -251,12 +260,12 @@ func TestKeys(t *testing.T) {
 
 // TestRunBytes: a run that stores more than it may is ended with the reason, and others are not.
 func TestRunBytes(t *testing.T) {
-	s := start(t, Options{RunBytes: 1000})
+	s := start(t, Options{})
 	b := client(t, s, "", "")
 	run := compute(t, b.Cluster(), client(t, s, "", "").Cluster())
-	check := func(status, reason string) {
+	check := func(most int64, status, reason string) {
 		t.Helper()
-		if err := s.endLarge(within(t), b); err != nil {
+		if err := s.endLarge(within(t), b, most); err != nil {
 			t.Fatal(err)
 		}
 		runs, err := b.Runs(within(t))
@@ -264,9 +273,8 @@ func TestRunBytes(t *testing.T) {
 			t.Errorf("%+v, %v", runs, err)
 		}
 	}
-	check("open", "")
-	s.options.RunBytes = 20
-	check("failed", "and 20 are the most for a run there")
+	check(1000, "open", "")
+	check(20, "failed", "and 20 are the most for a run there")
 }
 
 // TestFull: a store that is full says so, and still has room for records.
