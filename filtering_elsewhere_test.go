@@ -188,3 +188,36 @@ func TestNodesElsewhereRefused(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// A worker whose nodes another one has taken meanwhile does not come back to them: it would shut out the other one.
+func TestNodesElsewhereZombie(t *testing.T) {
+	c := cluster.InMemory(0, 0)
+	working(t, c, 1)
+	task := taskOfThis()
+	text, err := json.Marshal(order{Does: "node", Config: string(filterOfNodes(t, "line").YAML()), Group: []int{0, 0, 4}})
+	if err == nil {
+		task.Config, err = cluster.Save(t.Context(), c.Blocks, cluster.Shared, text)
+	}
+	task.Phase, task.Part = "nodes", 1
+	if err == nil {
+		err = c.Queue.Put(t.Context(), task)
+	}
+	x := cluster.NewExchange(c.Wire, 0)
+	defer x.Leave()
+	if err == nil {
+		_, err = x.Join(t.Context(), task.Run(), 0, 2)
+	}
+	key := "state." + task.Run().String() + "." + task.Digest().String()
+	state, revision, errState := c.Values.Value(t.Context(), key)
+	if err = errors.Join(err, errState); err == nil && revision > 0 {
+		_, err = c.Values.Swap(t.Context(), key, bytes.Replace(state, []byte(`"epoch":1`), []byte(`"epoch":2`), 1), revision)
+	}
+	if err != nil || revision == 0 {
+		t.Fatalf("revision %d: %v", revision, err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	if _, err := x.Join(ctx, task.Run(), 0, 2); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it has joined again: %v", err)
+	}
+}
