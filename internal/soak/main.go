@@ -5,6 +5,7 @@
 //
 //	go run ./internal/soak               # 200 kills
 //	go run ./internal/soak -kills 2000 -seed 7
+//	go run ./internal/soak -cluster      # workers, servers and submitters of clusters (cluster.go)
 //	go run ./internal/soak -case 'new map; start threads=3 signal=KILL after=40ms; start; same'    # these operations (internal/metamorphic)
 //
 // Of ten signals seven are SIGKILL; the others are an interrupt, an interrupt followed by a second one at once, and a
@@ -14,6 +15,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -21,9 +23,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/starling-smc/starling/internal/lanes"
@@ -34,15 +38,16 @@ func main() {
 	kills := flag.Int("kills", 200, "processes to kill")
 	seed := flag.Uint64("seed", 1, "seed of the instants and of the settings of each start")
 	text := flag.String("case", "", "`operations` with \"; \" between them: do these, and print what each said")
+	machines := flag.Bool("cluster", false, "kill workers, servers and submitters of clusters")
 	verbose := flag.Bool("v", false, "print every kill")
 	flag.Parse()
-	if err := run(*kills, *seed, *text, *verbose); err != nil {
+	if err := run(*kills, *seed, *text, *machines, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(1)
 	}
 }
 
-func run(kills int, seed uint64, text string, verbose bool) error {
+func run(kills int, seed uint64, text string, machines, verbose bool) error {
 	dir, err := os.MkdirTemp("", "soak")
 	if err != nil {
 		return err
@@ -54,10 +59,19 @@ func run(kills int, seed uint64, text string, verbose bool) error {
 	if verbose || text != "" {
 		s.log = os.Stdout
 	}
-	if text != "" {
+	switch {
+	case text != "":
 		err = s.play(metamorphic.Parse(text))
-	} else if err = s.until(kills, metamorphic.Runs); err == nil {
-		fmt.Print(s.report())
+	case machines:
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		var report string
+		report, err = s.clusters(ctx, kills)
+		fmt.Print(report)
+	default:
+		if err = s.until(kills, metamorphic.Runs); err == nil {
+			fmt.Print(s.report())
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("seed %d, %w\nthe files are in %s", seed, err, dir)
