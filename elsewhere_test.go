@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/cluster"
+	"github.com/starling-smc/starling/cluster/broker"
+	"github.com/starling-smc/starling/cluster/server"
 )
 
 // working starts a worker process' slots on a cluster until the test ends.
@@ -40,18 +42,40 @@ func keptElsewhere(t *testing.T, spec Spec, c cluster.Cluster) (dir string) {
 	return dir
 }
 
-// Every method gives the folder of a single process through the queue in memory.
-func TestElsewhereSameBytes(t *testing.T) {
-	for name, spec := range small(t) {
-		if spec.Data.Memory != nil {
-			continue
+// onNATS is a cluster on an embedded server.
+func onNATS(t *testing.T) cluster.Cluster {
+	t.Helper()
+	s, err := server.Start(server.Options{Dir: filepath.Join(t.TempDir(), "store")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
 		}
+	})
+	b, err := broker.Connect(t.Context(), broker.Options{Dial: s.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b.Cluster()
+}
+
+// Every method gives the folder of a single process through the queue in memory, and through NATS.
+func TestElsewhereSameBytes(t *testing.T) {
+	clusters := map[string]cluster.Cluster{"memory": cluster.InMemory(0, 0), "NATS": onNATS(t)}
+	for _, c := range clusters {
+		working(t, c, 2)
+	}
+	for name, spec := range small(t) {
 		t.Run(name, func(t *testing.T) {
 			_, dir := kept(t, spec)
-			c := cluster.InMemory(0, 0)
-			working(t, c, 2)
-			if want, got := contents(t, dir), contents(t, keptElsewhere(t, spec, c)); got != want {
-				t.Errorf("elsewhere:\n%s\nhere:\n%s", got, want)
+			want := contents(t, dir)
+			for by, c := range clusters {
+				if got := contents(t, keptElsewhere(t, spec, c)); got != want {
+					t.Errorf("by %s:\n%s\nhere:\n%s", by, got, want)
+				}
 			}
 		})
 	}

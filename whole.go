@@ -107,6 +107,9 @@ func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir 
 		failed[i] = why
 		return err
 	})
+	if err == nil {
+		return failed, c.Finish(ctx, m.tasks[0].Run())
+	}
 	if ctx.Err() != nil {
 		err = errors.Join(err, c.Cancel(context.WithoutCancel(ctx), m.tasks[0].Run()))
 	}

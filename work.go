@@ -33,6 +33,7 @@ type WorkOptions struct {
 	DataDir    string // a folder in which files may lie already
 	Memory     int64  // limit in bytes, which a task must fit in; 0: no limit
 
+	Lease time.Duration                      // of the cluster's queue; 0: cluster.LeaseTime
 	Every time.Duration                      // between two states that are saved; 0: 10 s
 	Note  func(task cluster.Task, err error) // told of faults that the worker has survived; nil: nobody is told
 	Taken func(task cluster.Task)            // told of each task that is begun; nil: nobody is told
@@ -77,7 +78,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) slot(ctx context.Context, i int) error {
 	one := &cluster.Worker{
 		Cluster: w.cluster, Name: fmt.Sprintf("%s-%d", w.options.Name, i+1), Machine: w.options.Machine, Work: w.shop.work,
-		Version: build(), Arch: runtime.GOARCH, Kernel: lanes.Kernel(), Every: w.options.Every, Note: w.options.Note,
+		Version: build(), Arch: runtime.GOARCH, Kernel: lanes.Kernel(), Every: w.options.Every, Lease: w.options.Lease, Note: w.options.Note,
 	}
 	for {
 		err := one.Run(ctx)

@@ -278,6 +278,27 @@ func (b *Broker) direct(ctx context.Context, stream, subject string) (*stored, e
 	return s, know(err)
 }
 
+// lag is how long a replica may be behind that answers to direct.
+const lag = 3 * time.Second
+
+// newer is direct for what has been stored, though perhaps not yet everywhere: a message with a larger number. It asks again while a replica that
+// answers may be behind.
+func (b *Broker) newer(ctx context.Context, stream, subject string, than uint64) (*stored, error) {
+	for begun := time.Now(); ; {
+		m, err := b.direct(ctx, stream, subject)
+		if err != nil && !errors.Is(err, cluster.ErrNone) || err == nil && m.seq > than || b.conn.ConnectedClusterName() == "" || time.Since(begun) > lag {
+			return m, err
+		}
+		timer := time.NewTimer(50 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+}
+
 // get reads a message as the stream's leader has it: the last of a subject, or with next the first from a number on. Subjects may have wildcards.
 func (b *Broker) get(ctx context.Context, stream string, request any) (*stored, error) {
 	var answer struct {

@@ -21,9 +21,8 @@ const (
 
 const (
 	maxPieces  = cluster.MaxBlock / pieceSize
-	atATime    = 4               // pieces that are under way
-	droppedFor = time.Minute     // until the server removes what was written over a dropped block
-	lag        = 3 * time.Second // that a replica may be behind
+	atATime    = 4           // pieces that are under way
+	droppedFor = time.Minute // until the server removes what was written over a dropped block
 )
 
 func blockSubject(space, sum string) string { return "starling.block." + space + "." + sum + "." }
@@ -47,23 +46,8 @@ func (s blocks) Put(ctx context.Context, space string, sum cluster.Sum, block []
 	return piece(ctx, 0, nats.Header{headPieces: {strconv.Itoa(n)}})
 }
 
-// Get returns ErrNone only when no replica can be behind any more: what a result names has been stored, though perhaps not yet everywhere.
 func (s blocks) Get(ctx context.Context, space string, sum cluster.Sum) ([]byte, error) {
-	begun := time.Now()
-	for {
-		block, err := s.get(ctx, blockSubject(space, sum.String()))
-		if !errors.Is(err, cluster.ErrNone) || s.conn.ConnectedClusterName() == "" || time.Since(begun) > lag {
-			return block, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-func (s blocks) get(ctx context.Context, subject string) ([]byte, error) {
+	subject := blockSubject(space, sum.String())
 	first, n, err := s.first(ctx, subject)
 	if err != nil || n == 1 {
 		return first, err
@@ -71,7 +55,7 @@ func (s blocks) get(ctx context.Context, subject string) ([]byte, error) {
 	pieces := make([][]byte, n)
 	pieces[0] = first
 	err = several(ctx, 1, n, func(ctx context.Context, i int) error {
-		m, err := s.direct(ctx, BlockStream, subject+strconv.Itoa(i))
+		m, err := s.newer(ctx, BlockStream, subject+strconv.Itoa(i), 0)
 		if err == nil {
 			pieces[i] = m.data
 		}
@@ -89,7 +73,7 @@ func (s blocks) get(ctx context.Context, subject string) ([]byte, error) {
 
 // first returns the first piece of a block, and how many there are.
 func (s blocks) first(ctx context.Context, subject string) ([]byte, int, error) {
-	m, err := s.direct(ctx, BlockStream, subject+"0")
+	m, err := s.newer(ctx, BlockStream, subject+"0", 0)
 	if err != nil {
 		return nil, 0, err
 	}

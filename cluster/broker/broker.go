@@ -20,6 +20,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -57,10 +58,11 @@ type Options struct {
 	Name  string      // of this process, for the server's log
 	Inbox string      // prefix of the subjects that answers come to, where the permissions ask for one; "": _INBOX
 
-	Replicas     int   // of every stream, for Prepare; 0: 1
-	QuotaTasks   int64 // the most tasks that are queued, for Prepare; 0: a million
-	QuotaBytes   int64 // the most bytes of blocks, for Prepare; 0: as many as the server allows
-	QuotaRecords int64 // the most bytes of tasks, of results and of values, for Prepare; 0: as many as the server allows
+	Replicas     int           // of every stream, for Prepare; 0: 1
+	Lease        time.Duration // how long a task that was taken stays with a worker that is not heard of, for Prepare; 0: cluster.LeaseTime
+	QuotaTasks   int64         // the most tasks that are queued, for Prepare; 0: a million
+	QuotaBytes   int64         // the most bytes of blocks, for Prepare; 0: as many as the server allows
+	QuotaRecords int64         // the most bytes of tasks, of results and of values, for Prepare; 0: as many as the server allows
 
 	Note func(error) // if not nil, it is told of faults that the broker survives: lost connections, messages that are refused
 }
@@ -83,7 +85,6 @@ type Broker struct {
 
 const (
 	patience  = 2 * time.Minute
-	leaseTime = time.Minute
 	pieceSize = 512 << 10 // of a block: servers take messages of 1 MiB unless they are told otherwise
 	headers   = 4 << 10   // room for the headers of a message
 )
@@ -91,7 +92,7 @@ const (
 // Connect connects to a server. It does not wait for one: that nobody listens is an error, as are refused keys and certificates, a server that
 // is too old, and one without JetStream. A connection that is lost later is made again, unless Once.
 func Connect(ctx context.Context, options Options) (*Broker, error) {
-	b := &Broker{options: options, patience: patience, lease: leaseTime, unnamed: unnamed, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
+	b := &Broker{options: options, patience: patience, lease: cmp.Or(options.Lease, cluster.LeaseTime), unnamed: unnamed, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
 	b.broken, b.end = context.WithCancelCause(context.Background())
 	where := options.Server
 	opts := []nats.Option{

@@ -57,7 +57,7 @@ func (o Options) streams() []streamConfig {
 
 const (
 	maxTask   = 256 << 10
-	maxRecord = 256 << 10
+	maxRecord = 900 << 10 // the record of a task that keeps thousands of files beside its state
 )
 
 // Prepare makes the streams, the bucket and the consumer, or brings those that are there to the options. The owner of a server calls it, or a
@@ -88,6 +88,15 @@ func (b *Broker) Prepare(ctx context.Context) error {
 		return fmt.Errorf("making consumer %s of stream %s: %w", Consumer, TaskStream, know(err))
 	}
 	return nil
+}
+
+// Prepared reports whether the streams are there. Their owner has chosen their limits and copies, and Prepare would change them.
+func (b *Broker) Prepared(ctx context.Context) (bool, error) {
+	_, err := b.api(ctx, "STREAM.INFO."+TaskStream, nil, nil)
+	if coded := (*apiError)(nil); errors.As(err, &coded) && coded.Err == codeNoStream {
+		return false, nil
+	}
+	return err == nil, know(err)
 }
 
 // stream makes a stream, or changes the one that is there.

@@ -31,11 +31,17 @@ func (q queue) Put(ctx context.Context, task cluster.Task) error {
 	if len(data) > maxTask {
 		return fmt.Errorf("part %d of phase %q has a task of %d bytes, and %d are the most: it names too many contents", task.Part, task.Phase, len(data), maxTask)
 	}
-	_, err := q.publish(ctx, taskSubject(run.String(), task.Digest().String()), nil, data)
+	subject := taskSubject(run.String(), task.Digest().String())
+	_, err := q.publish(ctx, subject, nil, data)
 	if coded := (*apiError)(nil); errors.As(err, &coded) && coded.perSubject() {
 		return cluster.ErrQueued
 	}
-	return know(err)
+	if err = know(err); errors.Is(err, cluster.ErrFull) { // with replicas, a full stream says so before it looks at the subject
+		if _, there := q.get(ctx, TaskStream, lastOf{subject}); there == nil {
+			return cluster.ErrQueued
+		}
+	}
+	return err
 }
 
 // contents returns what a task names.

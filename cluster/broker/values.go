@@ -30,5 +30,10 @@ func (s values) Value(ctx context.Context, key string) ([]byte, uint64, error) {
 func (s values) Swap(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	header := nats.Header{"Nats-Expected-Last-Subject-Sequence": {strconv.FormatUint(revision, 10)}}
 	seq, err := s.publish(ctx, valuePrefix+key, header, value)
-	return seq, know(err)
+	if err = know(err); errors.Is(err, cluster.ErrConflict) { // who reads the value now must find the other one
+		if _, err := s.newer(ctx, ValueStream, valuePrefix+key, revision); err != nil && !errors.Is(err, cluster.ErrNone) {
+			return 0, err
+		}
+	}
+	return seq, err
 }

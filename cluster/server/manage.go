@@ -90,7 +90,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // connect connects this process to its server, and answers who asks for the server.
 func (s *Server) connect(ctx context.Context, seed []byte) (*broker.Broker, error) {
-	o := broker.Options{Dial: s.Dial, Seed: seed, Name: "starling server", Once: true, Replicas: 1}
+	o := broker.Options{Dial: s.Dial, Seed: seed, Name: "starling server", Once: true, Replicas: 1, Lease: s.options.Lease}
 	// Where blocks have filled the store, there is room for the records that say so.
 	o.QuotaRecords = s.options.StoreBytes / recordsShare
 	o.QuotaBytes = s.options.StoreBytes - 3*o.QuotaRecords

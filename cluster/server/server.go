@@ -28,8 +28,9 @@ type Options struct {
 	Name   string   // of the server among its peers, the same after each start; "": the host's name and the port
 	Peers  []string // the addresses of all servers of a cluster of three or five, this one's may be among them; nil: there is one server
 
-	StoreBytes int64 // the most bytes that it stores; 0: three quarters of what it has stored and what is free on the disk
-	RunBytes   int64 // a run that has stored more bytes is ended, half a minute later at most; 0: no limit
+	StoreBytes int64         // the most bytes that it stores; 0: three quarters of what it has stored and what is free on the disk
+	Lease      time.Duration // as of broker.Options
+	RunBytes   int64         // a run that has stored more bytes is ended, half a minute later at most; 0: no limit
 
 	Log func(string) // if not nil, is told of errors, and of the first clients that are refused
 }

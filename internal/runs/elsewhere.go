@@ -122,6 +122,14 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 	return w.tellAll()
 }
 
+// Finish tells the cluster that the run is done.
+func (a *Elsewhere) Finish(ctx context.Context) error {
+	if a.task == nil {
+		return nil
+	}
+	return a.Cluster.Finish(ctx, a.task.Run())
+}
+
 // seed lets the worker of a part that has begun here go on from where it is.
 func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task) error {
 	part := w.Parts[i]
