@@ -216,6 +216,12 @@ func leader(c *clusters, runs []metamorphic.Run, kills int) error {
 	defer w.Close()
 	streams := []string{broker.TaskStream, broker.ResultStream, broker.ValueStream, broker.BlockStream}
 	return s.upset(runs[:2], 2, kills, func(n int) bool {
+		for _, p := range s.server {
+			p.current()
+			if err := p.wait(); err != nil {
+				return false
+			}
+		}
 		name := w.leader(c.ctx, streams[c.intN(len(streams))])
 		for _, p := range s.server {
 			_, port, _ := strings.Cut(p.line[5], ":")
