@@ -443,12 +443,17 @@ func (l *lane) submit() (done bool, err error) {
 	case <-now.over:
 	case <-l.ctx.Done():
 		now.send(syscall.SIGKILL)
+		<-now.over
+		return false, context.Cause(l.ctx)
 	case <-time.After(5 * slow):
 		now.send(syscall.SIGQUIT)
 		<-now.over
 		return false, fmt.Errorf("run %s is not done after %v: %s", l.run.Name, 5*slow, now.log)
 	}
 	sent := now.signal()
+	if sent == 0 && now.err != nil && strings.Contains(now.last(), "nobody listens there") { // it tells at once that the server is down
+		return false, nil
+	}
 	if sent == 0 && now.err != nil {
 		return false, fmt.Errorf("the submitter of run %s ended by itself: %v: %s", l.run.Name, now.err, now.last())
 	}
