@@ -61,6 +61,7 @@ const foreignPause = 10 * time.Second
 // Run takes and computes tasks until ctx ends: then each task is given back after its step, and Run returns nil. A task of another version of
 // the program, or of another architecture, is left to others. A *cluster.HungError says that a task hangs: end the process.
 func (w *Worker) Run(ctx context.Context) error {
+	w.shop.sweep()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	errs := make(chan error, w.options.Slots)

@@ -307,10 +307,6 @@ func (e *ear) report(resumed bool) {
 	e.turn.Lock()
 	defer e.turn.Unlock()
 	now := time.Now()
-	if !resumed && now.Sub(e.last) < tellEvery {
-		return
-	}
-	e.last = now
 	a := Away{Run: e.run, Phase: e.Name, Parts: len(e.at), Machines: map[string]int{}, Resumed: resumed}
 	for i := range e.at {
 		p := &e.at[i]
@@ -325,6 +321,9 @@ func (e *ear) report(resumed bool) {
 			}
 		}
 	}
-	a.Share /= float64(len(e.at))
+	if a.Share /= float64(len(e.at)); !resumed && a.Done < a.Parts && now.Sub(e.last) < tellEvery {
+		return
+	}
+	e.last = now
 	e.tell(a)
 }
