@@ -41,7 +41,7 @@ func begin(dir, what string, heard func(*process, string), program string, line 
 	}}
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for the soak
-	fmt.Fprintf(file, "\n%s starts: %s\n", time.Now().Format("15:04:05.000"), strings.Join(p.cmd.Args, " "))
+	fmt.Fprintf(file, "\n%s%s%s\n", time.Now().Format("15:04:05.000"), starts, strings.Join(p.cmd.Args, " "))
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -96,8 +96,12 @@ func (p *process) end(asked int) error {
 // last are the last lines of the process.
 func (p *process) last() string {
 	b, _ := os.ReadFile(p.log)
+	b = b[max(0, bytes.LastIndex(b, []byte(starts))):]
 	return p.log + " has:\n" + string(b[max(0, len(b)-3000):])
 }
+
+// starts stands in the file before the line of each process.
+const starts = " starts: "
 
 // lines writes a process' output to a file, and calls each with every line.
 type lines struct {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -204,11 +205,29 @@ func (s *site) forgetWorker(p *process) {
 	delete(s.work, p)
 }
 
+// down is what commands say, at once, that find no server.
+const down = "nobody listens there"
+
+// ask runs a verb of cluster, again while the server is down.
+func (s *site) ask(words ...string) ([]byte, error) {
+	for {
+		var stdout, stderr bytes.Buffer
+		cmd := exec.Command(s.program, slices.Concat([]string{"cluster"}, words, s.at)...)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err == nil {
+			return stdout.Bytes(), nil
+		} else if s.ctx.Err() != nil || !strings.Contains(stderr.String(), down) {
+			return nil, fmt.Errorf("cluster %s: %w: %s", words, err, stderr.Bytes())
+		}
+		s.sleep(200 * time.Millisecond)
+	}
+}
+
 // runs are the sums of those that the servers know.
 func (s *site) runs() (sums []string, err error) {
-	text, err := exec.Command(s.program, slices.Concat([]string{"cluster", "status", "--json"}, s.at)...).Output()
+	text, err := s.ask("status", "--json")
 	if err != nil {
-		return nil, fmt.Errorf("cluster status: %w", err)
+		return nil, err
 	}
 	var status struct{ Runs []struct{ Run string } }
 	err = json.Unmarshal(text, &status)
@@ -451,7 +470,7 @@ func (l *lane) submit() (done bool, err error) {
 		return false, fmt.Errorf("run %s is not done after %v: %s", l.run.Name, 5*slow, now.log)
 	}
 	sent := now.signal()
-	if sent == 0 && now.err != nil && strings.Contains(now.last(), "nobody listens there") { // it tells at once that the server is down
+	if sent == 0 && now.err != nil && strings.Contains(now.last(), down) {
 		return false, nil
 	}
 	if sent == 0 && now.err != nil {
@@ -521,9 +540,8 @@ func (l *lane) learn() error {
 
 // forget has the servers forget the run, whose folder is done.
 func (l *lane) forget() error {
-	text, err := exec.Command(l.program, slices.Concat([]string{"cluster", "forget", l.sum}, l.at)...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("cluster forget: %w: %s", err, text)
+	if _, err := l.ask("forget", l.sum); err != nil {
+		return err
 	}
 	l.tasks.Lock()
 	defer l.tasks.Unlock()
