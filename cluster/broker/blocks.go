@@ -20,6 +20,8 @@ const (
 )
 
 const (
+	pieceSize  = 512 << 10 // servers take messages of 1 MiB unless they are told otherwise
+	headers    = 4 << 10   // room for the headers of a message
 	maxPieces  = cluster.MaxBlock / pieceSize
 	atATime    = 4           // pieces that are under way
 	droppedFor = time.Minute // until the server removes what was written over a dropped block
@@ -28,7 +30,7 @@ const (
 func blockSubject(space, sum string) string { return "starling.block." + space + "." + sum + "." }
 
 // blocks is a cluster.Blocks. All pieces but the last have pieceSize bytes. The first is written last: where it is, the others are.
-type blocks struct{ *Broker }
+type blocks struct{ *link }
 
 func (s blocks) Put(ctx context.Context, space string, sum cluster.Sum, block []byte) error {
 	if len(block) > cluster.MaxBlock {
@@ -82,8 +84,9 @@ func (s blocks) first(ctx context.Context, subject string) ([]byte, int, error) 
 	}
 	n, err := strconv.Atoi(m.header.Get(headPieces))
 	if err != nil || n < 1 || n > maxPieces {
-		s.refused.Add(1)
-		return nil, 0, fmt.Errorf("%w: %s is no block that this program wrote", cluster.ErrNone, m.subject)
+		err = errors.New("it is no block")
+		s.refuse(m.subject, err)
+		return nil, 0, fmt.Errorf("%w: %w", cluster.ErrNone, err)
 	}
 	return m.data, n, nil
 }

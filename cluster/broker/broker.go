@@ -27,8 +27,6 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -36,15 +34,6 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/starling-smc/starling/cluster"
-)
-
-// Streams of the server, and the consumer that hands out tasks. Values is a key-value bucket, whose stream has the prefix KV_.
-const (
-	TaskStream   = "STARLING_TASKS"
-	ResultStream = "STARLING_RESULTS"
-	ValueStream  = "KV_STARLING_VALUES"
-	BlockStream  = "STARLING_BLOCKS"
-	Consumer     = "workers"
 )
 
 // Options say how to reach a server, and what [Broker.Prepare] makes there.
@@ -69,42 +58,23 @@ type Options struct {
 
 // Broker is a connection to a server.
 type Broker struct {
-	options  Options
-	conn     *nats.Conn
-	patience time.Duration // how long a call is repeated
-	lease    time.Duration // how long a task that was taken stays with its worker, for Prepare
-	unnamed  time.Duration // after which a block that no run names is left over
-	refused  atomic.Int64
-
-	turn    sync.Mutex
-	waiting map[*waiter]bool  // calls that wait for answers
-	held    map[held]struct{} // contents that are known to be named for a run
-	broken  context.Context   // ends when the connection is closed for good
-	end     context.CancelCauseFunc
+	*link
+	options Options
+	lease   time.Duration // how long a task that was taken stays with its worker, for Prepare
+	unnamed time.Duration // after which a block that no run names is left over from something that died
 }
-
-const (
-	patience  = 2 * time.Minute
-	pieceSize = 512 << 10 // of a block: servers take messages of 1 MiB unless they are told otherwise
-	headers   = 4 << 10   // room for the headers of a message
-)
 
 // Connect connects to a server. It does not wait for one: that nobody listens is an error, as are refused keys and certificates, a server that
 // is too old, and one without JetStream. A connection that is lost later is made again, unless Once.
 func Connect(ctx context.Context, options Options) (*Broker, error) {
-	b := &Broker{options: options, patience: patience, lease: cmp.Or(options.Lease, cluster.LeaseTime), unnamed: unnamed, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
-	b.broken, b.end = context.WithCancelCause(context.Background())
+	b := &Broker{newLink(options.Note), options, cmp.Or(options.Lease, cluster.LeaseTime), 24 * time.Hour}
 	where := options.Server
 	opts := []nats.Option{
 		nats.Name(options.Name), nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(3),
 		nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, 250*time.Millisecond),
 		nats.ReconnectBufSize(-1), // calls are repeated here, where they are known
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.fault(err) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				b.note(fmt.Errorf("the connection to the server is lost: %w", err))
-			}
-		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.lost(err) }),
 		nats.ClosedHandler(func(c *nats.Conn) { b.end(closed(c.LastError())) }),
 	}
 	if options.Once {
@@ -212,18 +182,9 @@ func unreachable(where string, err error) error {
 	return fmt.Errorf("server %s: %s (%w)", where, why, err)
 }
 
-func closed(err error) error {
-	if err == nil {
-		return errClosed
-	}
-	return fmt.Errorf("%w: %w", errClosed, err)
-}
-
-var errClosed = errors.New("the connection to the server is closed")
-
 // Cluster returns the interfaces of package cluster.
 func (b *Broker) Cluster() cluster.Cluster {
-	return cluster.Cluster{Queue: queue{b}, Blocks: blocks{b}, Values: values{b}, Results: results{b}, News: b}
+	return cluster.Cluster{Queue: queue{b.link}, Blocks: blocks{b.link}, Values: values{b.link}, Results: results{b.link}, News: b}
 }
 
 // Refused returns how many messages were refused because this program did not write them.
@@ -234,10 +195,4 @@ func (b *Broker) Close() error {
 	b.conn.Close()
 	b.end(errClosed)
 	return nil
-}
-
-func (b *Broker) note(err error) {
-	if b.options.Note != nil {
-		b.options.Note(err)
-	}
 }

@@ -55,11 +55,6 @@ func (o Options) streams() []streamConfig {
 	return []streamConfig{tasks, results, values, blocks}
 }
 
-const (
-	maxTask   = 256 << 10
-	maxRecord = 900 << 10 // the record of a task that keeps thousands of files beside its state
-)
-
 // Prepare makes the streams, the bucket and the consumer, or brings those that are there to the options. The owner of a server calls it, or a
 // submitter whose keys permit it; workers do not. It may be called again at any time.
 func (b *Broker) Prepare(ctx context.Context) error {
@@ -108,6 +103,18 @@ func (b *Broker) stream(ctx context.Context, s streamConfig) error {
 	} else if err != nil {
 		return err
 	}
-	_, err = b.api(ctx, "STREAM."+verb+"."+s.Name, s, nil)
-	return err
+	for begun := time.Now(); ; { // servers that have just found each other do not yet count all of them
+		_, err = b.api(ctx, "STREAM."+verb+"."+s.Name, s, nil)
+		if coded := (*apiError)(nil); !errors.As(err, &coded) || coded.Err != codeNoPeers {
+			return err
+		}
+		if time.Since(begun) > placing || ctx.Err() != nil {
+			return fmt.Errorf("there are fewer servers than the %d copies that are asked for, or they have no room: %w", s.Replicas, err)
+		}
+		if err := later(ctx, nil); err != nil {
+			return err
+		}
+	}
 }
+
+const placing = 20 * time.Second

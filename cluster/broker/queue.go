@@ -14,10 +14,12 @@ import (
 	"github.com/starling-smc/starling/cluster"
 )
 
+const maxTask = 256 << 10
+
 func taskSubject(run, task string) string { return "starling.task." + run + "." + task }
 
 // queue is a cluster.Queue.
-type queue struct{ *Broker }
+type queue struct{ *link }
 
 // Put writes down which contents the task names, so that [Broker.Forget] knows what the run owns, and queues it.
 func (q queue) Put(ctx context.Context, task cluster.Task) error {
@@ -44,6 +46,27 @@ func (q queue) Put(ctx context.Context, task cluster.Task) error {
 	return err
 }
 
+// hold writes down that a task of a run names a content.
+func (b *link) hold(ctx context.Context, run cluster.Sum, c cluster.Content) error {
+	if len(c.Blocks) == 0 {
+		return nil
+	}
+	h := held{run, c.Sum}
+	b.turn.Lock()
+	_, known := b.held[h]
+	b.turn.Unlock()
+	if known {
+		return nil
+	}
+	if _, err := b.publish(ctx, valuePrefix+"holds."+run.String()+"."+c.Sum.String(), nil, encode(c)); err != nil {
+		return know(err)
+	}
+	b.turn.Lock()
+	b.held[h] = struct{}{}
+	b.turn.Unlock()
+	return nil
+}
+
 // contents returns what a task names.
 func contents(t cluster.Task) []cluster.Content {
 	all := []cluster.Content{t.Config}
@@ -59,20 +82,29 @@ func contents(t cluster.Task) []cluster.Content {
 // Take asks the consumer for one task. Each time has a subject of its own for the answer: the server sees that nobody listens there any more, and
 // does not send a task to a worker that has stopped asking.
 func (q queue) Take(ctx context.Context) (cluster.Lease, error) {
+	var fails time.Time // since when
 	for {
 		m, err := q.pull(ctx)
+		if err != nil && passing(err) && ctx.Err() == nil {
+			if fails.IsZero() {
+				fails = time.Now()
+			}
+			if time.Since(fails) < q.patience {
+				continue
+			}
+			err = fmt.Errorf("the server has handed out no tasks for %v: %w", q.patience, explain(err))
+		}
 		if err != nil {
 			return nil, err
 		}
-		if m == nil {
+		if fails = (time.Time{}); m == nil {
 			continue
 		}
 		task, err := readTask(m)
 		if err == nil {
-			return &lease{q.Broker, m.Reply, task}, nil
+			return &lease{q.link, m.Reply, task}, nil
 		}
-		q.refused.Add(1)
-		q.note(fmt.Errorf("a message of the queue is refused and removed: %s: %w", m.Subject, err))
+		q.refuse(m.Subject, err)
 		if err := q.ack(ctx, m.Reply, "+TERM"); err != nil {
 			return nil, err
 		}
@@ -84,18 +116,8 @@ const pullTime = 20 * time.Second
 // pull waits for the next message of the queue: nil where none comes for a while.
 func (q queue) pull(ctx context.Context) (*nats.Msg, error) {
 	const subject = "$JS.API.CONSUMER.MSG.NEXT." + TaskStream + "." + Consumer
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(q.broken, func() { stop(context.Cause(q.broken)) })()
-	w := &waiter{subject, stop}
-	q.turn.Lock()
-	q.waiting[w] = true
-	q.turn.Unlock()
-	defer func() {
-		q.turn.Lock()
-		delete(q.waiting, w)
-		q.turn.Unlock()
-	}()
+	ctx, done := q.wait(ctx, subject)
+	defer done()
 	inbox := q.conn.NewInbox()
 	answers := make(chan *nats.Msg, 4)
 	sub, err := q.conn.ChanSubscribe(inbox, answers)
@@ -107,43 +129,52 @@ func (q queue) pull(ctx context.Context) (*nats.Msg, error) {
 		Batch   int           `json:"batch"`
 		Expires time.Duration `json:"expires"`
 	}{1, pullTime}
-	pause := time.NewTimer(pullTime + 2*time.Second) // a server that starts again forgets who waits
-	defer pause.Stop()
 	if err := q.conn.PublishRequest(subject, inbox, encode(request)); err != nil {
-		pause.Reset(250 * time.Millisecond) // not connected
+		return nil, later(ctx, err)
 	}
-	for {
+	long := time.NewTimer(pullTime + 2*time.Second) // a server that starts again forgets who waits
+	defer long.Stop()
+	select {
+	case m := <-answers:
+		switch status := m.Header.Get("Status"); status {
+		case "":
+			return m, nil
+		case "404", "408": // there is none
+			return nil, nil
+		case "503":
+			return nil, later(ctx, nats.ErrNoResponders)
+		default:
+			return nil, later(ctx, &apiError{503, 0, "status " + status + " " + m.Header.Get("Description")})
+		}
+	case <-long.C:
+		return nil, nil
+	case <-ctx.Done():
+	}
+	// A task that was on its way when this worker stopped would wait a minute for another one.
+	sub.Unsubscribe()
+	soon, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer end()
+	if q.conn.FlushWithContext(soon) == nil {
 		select {
 		case m := <-answers:
 			if m.Header.Get("Status") == "" {
 				return m, nil
 			}
-			if m.Header.Get("Status") == "100" {
-				continue
-			}
-			if code := m.Header.Get("Status"); code != "404" && code != "408" { // no consumer, no leader, too many that wait: ask again soon
-				pause.Reset(250 * time.Millisecond)
-				continue
-			}
-			return nil, nil
-		case <-pause.C:
-			return nil, nil
-		case <-ctx.Done():
+		default:
 		}
-		// A task that was on its way when this worker stopped would wait a minute for another one.
-		sub.Unsubscribe()
-		soon, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer end()
-		if q.conn.FlushWithContext(soon) == nil {
-			select {
-			case m := <-answers:
-				if m.Header.Get("Status") == "" {
-					return m, nil
-				}
-			default:
-			}
-		}
-		return nil, context.Cause(ctx)
+	}
+	return nil, context.Cause(ctx)
+}
+
+// later returns an error after a while, so that what is asked again is not asked all the time.
+func later(ctx context.Context, err error) error {
+	timer := time.NewTimer(250 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return err
 	}
 }
 
@@ -183,7 +214,7 @@ func (q queue) Queued(ctx context.Context, run cluster.Sum) ([]cluster.Sum, erro
 }
 
 // subjects returns the subjects of a stream that fit a filter, with the number of messages of each.
-func (b *Broker) subjects(ctx context.Context, stream, filter string) (map[string]int, error) {
+func (b *link) subjects(ctx context.Context, stream, filter string) (map[string]int, error) {
 	all := map[string]int{}
 	for {
 		var page struct {
@@ -211,7 +242,7 @@ func (b *Broker) subjects(ctx context.Context, stream, filter string) (map[strin
 
 // lease is a cluster.Lease: a delivery, with the subject that its acknowledgements go to.
 type lease struct {
-	broker *Broker
+	broker *link
 	reply  string
 	task   cluster.Task
 }
@@ -225,6 +256,6 @@ func (l *lease) GiveBack(ctx context.Context) error { return l.broker.ack(ctx, l
 func (l *lease) Acknowledge(ctx context.Context) error { return l.broker.ack(ctx, l.reply, "+ACK") }
 
 // ack tells the consumer what has become of a delivery, and waits until it has heard.
-func (b *Broker) ack(ctx context.Context, reply, what string) error {
+func (b *link) ack(ctx context.Context, reply, what string) error {
 	return b.ask(ctx, reply, nil, []byte(what), func(*nats.Msg) error { return nil })
 }

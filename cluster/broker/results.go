@@ -15,7 +15,7 @@ import (
 func resultSubject(run, task string) string { return "starling.result." + run + "." + task }
 
 // results is a cluster.Results. A result's number is that of its message in the stream.
-type results struct{ *Broker }
+type results struct{ *link }
 
 // Write may return ErrExists for its own write, where the answer to the first try was lost. Package cluster compares the sums then.
 func (r results) Write(ctx context.Context, run, task cluster.Sum, record []byte) error {

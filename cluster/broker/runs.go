@@ -112,29 +112,6 @@ func (b *Broker) each(ctx context.Context, stream, filter string, one func(*stor
 	}
 }
 
-// hold writes down that a task of a run names a content.
-func (b *Broker) hold(ctx context.Context, run cluster.Sum, c cluster.Content) error {
-	if len(c.Blocks) == 0 {
-		return nil
-	}
-	h := held{run, c.Sum}
-	b.turn.Lock()
-	_, known := b.held[h]
-	b.turn.Unlock()
-	if known {
-		return nil
-	}
-	if _, err := b.publish(ctx, valuePrefix+"holds."+run.String()+"."+c.Sum.String(), nil, encode(c)); err != nil {
-		return know(err)
-	}
-	b.turn.Lock()
-	b.held[h] = struct{}{}
-	b.turn.Unlock()
-	return nil
-}
-
-type held struct{ run, content cluster.Sum }
-
 // named is a block of the space Shared: its bytes, and when it was last named.
 type named struct {
 	bytes int64
@@ -183,7 +160,7 @@ func (b *Broker) named(ctx context.Context, run string) (map[cluster.Sum]named, 
 		err := b.each(ctx, n.stream, n.filter, func(m *stored) error {
 			contents, err := n.contents(m.data)
 			if err != nil {
-				b.refuse(m, err)
+				b.refuse(m.subject, err)
 				return nil
 			}
 			for _, c := range contents {
@@ -202,12 +179,6 @@ func (b *Broker) named(ctx context.Context, run string) (map[cluster.Sum]named, 
 		}
 	}
 	return all, nil
-}
-
-// refuse counts a record that this program did not write.
-func (b *Broker) refuse(m *stored, err error) {
-	b.refused.Add(1)
-	b.note(fmt.Errorf("%s is not a record that this program wrote: %w", m.subject, err))
 }
 
 // size returns the bytes of all that a run names, and of the states of tasks that have no result yet: those of others were dropped.
@@ -233,7 +204,7 @@ func (b *Broker) size(ctx context.Context, run cluster.Sum) (int64, error) {
 			Saved []cluster.Content `json:"saved"`
 		}
 		if err := json.Unmarshal(m.data, &s); err != nil {
-			b.refuse(m, err)
+			b.refuse(m.subject, err)
 			return nil
 		}
 		for _, c := range s.Saved {
@@ -244,10 +215,7 @@ func (b *Broker) size(ctx context.Context, run cluster.Sum) (int64, error) {
 	return bytes, err
 }
 
-const (
-	forgottenFor = 10 * time.Minute // for workers that are still at the run
-	unnamed      = 24 * time.Hour   // after which a block that no run names is left over from something that died
-)
+const forgottenFor = 10 * time.Minute // for workers that are still at the run
 
 // AtWorkError says that a run cannot be forgotten yet.
 type AtWorkError struct {

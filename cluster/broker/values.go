@@ -10,10 +10,13 @@ import (
 	"github.com/starling-smc/starling/cluster"
 )
 
-const valuePrefix = "$KV.STARLING_VALUES."
+const (
+	valuePrefix = "$KV.STARLING_VALUES."
+	maxRecord   = 900 << 10 // a value or a result: the record of a task that keeps thousands of files beside its state
+)
 
 // values is a cluster.Values. A revision is the number of the key's last message in the stream.
-type values struct{ *Broker }
+type values struct{ *link }
 
 func (s values) Value(ctx context.Context, key string) ([]byte, uint64, error) {
 	m, err := s.direct(ctx, ValueStream, valuePrefix+key)
