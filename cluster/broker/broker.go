@@ -161,7 +161,7 @@ func unreachable(where string, err error) error {
 	case strings.Contains(text, "certificate has expired"), strings.Contains(text, "expired certificate"):
 		why = "a certificate has expired or is not valid yet: make new ones, and look at the clocks"
 	case strings.Contains(text, "unknown authority"), strings.Contains(text, "bad certificate"), strings.Contains(text, "unknown certificate"):
-		why = "a certificate is not of the same authority: use keys that were made together"
+		why = "a certificate is not of the same authority: give keys that were made together with the server's"
 	case strings.Contains(text, "certificate required"):
 		why = "it asks for a certificate: give the keys"
 	case errors.Is(err, nats.ErrSecureConnRequired):

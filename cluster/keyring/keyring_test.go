@@ -103,7 +103,7 @@ func TestRead(t *testing.T) {
 		want   string
 		change func(worker string) error
 	}{
-		{"others on this machine may read", func(d string) error { return os.Chmod(filepath.Join(d, "key.pem"), 0o640) }},
+		{"others on this machine may read", func(d string) error { return os.Chmod(filepath.Join(d, "key.pem"), 0o660) }},
 		{"others on this machine may read", func(d string) error { return os.Chmod(filepath.Join(d, "nkey"), 0o604) }},
 		{"has no nkey", func(d string) error { return os.WriteFile(filepath.Join(d, "nkey"), []byte("SUAB"), 0o600) }},
 		{"copy the folder again", func(d string) error { return os.WriteFile(filepath.Join(d, "certificate.pem"), nil, 0o600) }},

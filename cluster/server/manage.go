@@ -44,7 +44,7 @@ func (s *Server) manage(ctx context.Context, b *broker.Broker, there bool) {
 			}
 		}
 		if there && s.options.RunBytes > 0 && time.Since(looked) > quotaTime {
-			if err := s.endLarge(ctx, b); err != nil {
+			if err := s.endLarge(ctx, b, s.options.RunBytes); err != nil {
 				s.tellUnlessEnded(ctx, "the runs' bytes are not known: %v", err)
 			}
 			looked = time.Now()
@@ -116,17 +116,17 @@ func (s *Server) describe() []byte {
 	return text
 }
 
-// endLarge ends the runs that have stored more than a run may.
-func (s *Server) endLarge(ctx context.Context, b *broker.Broker) error {
+// endLarge ends the runs that have stored more bytes than a run may.
+func (s *Server) endLarge(ctx context.Context, b *broker.Broker, most int64) error {
 	runs, err := b.Runs(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range runs {
-		if r.Status != "open" || r.Bytes <= s.options.RunBytes {
+		if r.Status != "open" || r.Bytes <= most {
 			continue
 		}
-		why := fmt.Sprintf("the run has stored %d bytes on the server, and %d are the most for a run there: save less often or keep fewer states, or start the server with a larger limit", r.Bytes, s.options.RunBytes)
+		why := fmt.Sprintf("the run has stored %d bytes on the server, and %d are the most for a run there: save less often or keep fewer states, or start the server with a larger limit", r.Bytes, most)
 		if err := b.Cluster().Fail(ctx, r.Sum, why); err != nil {
 			return err
 		}

@@ -235,12 +235,12 @@ func TestKeys(t *testing.T) {
 
 // TestRunBytes: a run that stores more than it may is ended with the reason, and others are not.
 func TestRunBytes(t *testing.T) {
-	s := start(t, Options{RunBytes: 1000})
+	s := start(t, Options{})
 	b := client(t, s, "", "")
 	run := compute(t, b.Cluster(), client(t, s, "", "").Cluster())
-	check := func(status, reason string) {
+	check := func(most int64, status, reason string) {
 		t.Helper()
-		if err := s.endLarge(within(t), b); err != nil {
+		if err := s.endLarge(within(t), b, most); err != nil {
 			t.Fatal(err)
 		}
 		runs, err := b.Runs(within(t))
@@ -248,9 +248,8 @@ func TestRunBytes(t *testing.T) {
 			t.Errorf("%+v, %v", runs, err)
 		}
 	}
-	check("open", "")
-	s.options.RunBytes = 20
-	check("failed", "and 20 are the most for a run there")
+	check(1000, "open", "")
+	check(20, "failed", "and 20 are the most for a run there")
 }
 
 // TestFull: a store that is full says so, and still has room for records.
