@@ -88,10 +88,13 @@ against: kalman
 }
 
 // Longer is a run of that name with other settings than those with which it takes long enough to be killed.
-func Longer(name string, settings ...string) (Run, error) {
+func Longer(name string, settings ...string) Run {
 	r, err := named(name)
+	if err != nil {
+		panic(err) // a name in the code
+	}
 	r.longer = settings
-	return r, err
+	return r
 }
 
 // named returns the run of a name.

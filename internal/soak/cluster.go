@@ -26,19 +26,17 @@ import (
 )
 
 // clusterRuns are the runs that clusters make: they have phases of restarts, of a pilot and of islands, and states in files.
-var clusterRuns = []struct {
-	name     string
-	settings []string
-}{
-	{"islands", []string{"map.epochs=2000", "map.patience=2000", "method.smc.islands=4", "method.smc.particles=150", "method.smc.path.tempering.ess=0.985", "method.smc.move.hmc.mutations=8"}},
-	{"adaptive", []string{"method.smc.pilot=true", "method.smc.islands=3", "method.smc.particles=300", "method.smc.path.tempering.ess=0.985", "method.smc.move.pcn.mutations.max=60"}},
-	{"shards", []string{"method.smc.islands=3", "method.smc.path.full.iterations=150", "method.smc.keep.after=5", "method.smc.stop.patience=150"}},
+var clusterRuns = []metamorphic.Run{
+	metamorphic.Longer("islands", "map.epochs=2000", "map.patience=2000", "method.smc.islands=4", "method.smc.particles=150", "method.smc.path.tempering.ess=0.985", "method.smc.move.hmc.mutations=8"),
+	metamorphic.Longer("adaptive", "method.smc.pilot=true", "method.smc.islands=3", "method.smc.particles=300", "method.smc.path.tempering.ess=0.985", "method.smc.move.pcn.mutations.max=60"),
+	metamorphic.Longer("shards", "method.smc.islands=3", "method.smc.path.full.iterations=150", "method.smc.keep.after=5", "method.smc.stop.patience=150"),
 }
 
 // clusters is a soak of workers, servers and submitters. Its stages go on side by side.
 type clusters struct {
 	*soak
 	program string
+	gap     time.Duration   // between two kills, at most
 	ctx     context.Context // ends with the first fault, or when the soak is interrupted
 	fail    context.CancelCauseFunc
 
@@ -47,24 +45,18 @@ type clusters struct {
 	notes  []string
 }
 
-// newClusters works with the runs of the first so many lanes, and makes them by a single process.
-func newClusters(ctx context.Context, s *soak, lanes int) (*clusters, []metamorphic.Run, error) {
-	c := &clusters{soak: s, waited: map[string][]time.Duration{}}
+// newClusters makes the runs, each by a single process.
+func newClusters(ctx context.Context, s *soak, runs []metamorphic.Run) (*clusters, error) {
+	c := &clusters{soak: s, gap: 3 * time.Second, waited: map[string][]time.Duration{}}
 	c.ctx, c.fail = context.WithCancelCause(ctx)
-	var runs []metamorphic.Run
-	for _, one := range clusterRuns[:lanes] {
-		r, err := metamorphic.Longer(one.name, one.settings...)
-		if err == nil {
-			err = s.world.Make(r)
+	for _, r := range runs {
+		if err := s.world.Make(r); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		runs = append(runs, r)
 	}
 	var err error
 	c.program, err = filepath.Abs("starling")
-	return c, runs, err
+	return c, err
 }
 
 // stage is a part of the soak with a cluster of its own.
@@ -72,7 +64,7 @@ type stage func(c *clusters, runs []metamorphic.Run, kills int) error
 
 // clusters kills processes of clusters. Of four, one is the leader of three servers.
 func (s *soak) clusters(ctx context.Context, kills int) (report string, err error) {
-	c, runs, err := newClusters(ctx, s, len(clusterRuns))
+	c, err := newClusters(ctx, s, clusterRuns)
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +75,7 @@ func (s *soak) clusters(ctx context.Context, kills int) (report string, err erro
 		kills int
 	}{{anything, kills - leaders}, {leader, leaders}, {partition, 0}} {
 		all.Go(func() {
-			if err := one.do(c, runs, one.kills); err != nil {
+			if err := one.do(c, clusterRuns, one.kills); err != nil {
 				c.fail(err)
 			}
 		})
@@ -198,7 +190,7 @@ func (c *clusters) any(runs []metamorphic.Run, kills int, victims []string) erro
 		case "submitter":
 			return s.lanes[c.intN(len(s.lanes))].kill(kind)
 		}
-		return s.server[0].kill(kind, 3*time.Second, func(*process) string { return s.phases() })
+		return s.server[0].kill(kind, 3*time.Second, func(*process) string { s.alsoServer(); return s.phases() })
 	})
 }
 

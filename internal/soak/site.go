@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -171,6 +172,18 @@ func (s *site) loses(p *process, how string) (phases string) {
 	return phasesOf(all)
 }
 
+// alsoServer notes that the server is killed, too: then it may forget who has a task, and another worker gets it sooner.
+func (s *site) alsoServer() {
+	s.tasks.Lock()
+	defer s.tasks.Unlock()
+	for task, l := range s.lost {
+		l.how = strings.TrimSuffix(l.how, withServer) + withServer
+		s.lost[task] = l
+	}
+}
+
+const withServer = " and one of the server"
+
 // phases are those of all tasks that are computed.
 func (s *site) phases() string {
 	s.tasks.Lock()
@@ -281,7 +294,7 @@ func (s *site) upset(runs []metamorphic.Run, workers, kills int, kill func(n int
 		})
 	}
 	for n := 0; n < kills && s.ctx.Err() == nil; {
-		s.pause(3 * time.Second)
+		s.pause(s.gap)
 		if kill(n) {
 			n++
 		}
@@ -289,10 +302,11 @@ func (s *site) upset(runs []metamorphic.Run, workers, kills int, kill func(n int
 	stop()
 	all.Wait()
 	s.restarts.Wait()
-	if left, err := s.runs(); err != nil || len(left) > 0 {
-		return fmt.Errorf("the servers have runs that they were asked to forget: %v, %w", left, err)
+	left, err := s.ask("status")
+	if err == nil && !bytes.HasPrefix(left, []byte("no runs")) {
+		err = fmt.Errorf("the servers have runs that they were asked to forget:\n%s", left)
 	}
-	return s.close()
+	return errors.Join(err, s.close())
 }
 
 // close asks all processes to end, the workers first. On its way out because of a fault it kills them.
@@ -313,242 +327,4 @@ func (s *site) close() error {
 		p.turn.Unlock()
 	}
 	return context.Cause(s.ctx)
-}
-
-// post keeps a process running: one that is killed is started again after a while.
-type post struct {
-	*site
-	what         string
-	prefix, line []string
-	ready        string // begins the line with which it says so
-	heard        func(*process, string)
-
-	turn   sync.Mutex // held from a signal until the next process
-	now    *process
-	said   chan struct{} // closed when the process is ready
-	closed bool
-}
-
-func (p *post) start() error {
-	said := make(chan struct{})
-	var once sync.Once
-	hear := func(q *process, line string) {
-		if strings.HasPrefix(line, p.ready) {
-			once.Do(func() { close(said) })
-		}
-		if p.heard != nil {
-			p.heard(q, line)
-		}
-	}
-	line := slices.Concat(p.prefix, []string{p.program}, p.line)
-	now, err := begin(p.dir, p.what, hear, line[0], line[1:]...)
-	if err != nil {
-		return err
-	}
-	p.now, p.said = now, said
-	p.started()
-	go func() {
-		<-now.over
-		if now.signal() == 0 {
-			p.fail(fmt.Errorf("%s ended by itself: %v: %s", p.what, now.err, now.last()))
-		}
-		p.forgetWorker(now)
-	}()
-	return nil
-}
-
-// current is the process, once one is there that nobody has killed.
-func (p *post) current() *process {
-	p.turn.Lock()
-	defer p.turn.Unlock()
-	return p.now
-}
-
-// stop ends the process for good.
-func (p *post) stop() error {
-	p.turn.Lock()
-	defer p.turn.Unlock()
-	p.closed = true
-	p.now.send(syscall.SIGTERM)
-	return p.now.end(0)
-}
-
-// wait waits until the process says that it is ready.
-func (p *post) wait() error {
-	select {
-	case <-p.said:
-		return nil
-	case <-p.ctx.Done():
-		return context.Cause(p.ctx)
-	case <-time.After(slow):
-		return fmt.Errorf("%s is not ready after %v: %s", p.what, slow, p.now.last())
-	}
-}
-
-// kill sends a signal to the process, and starts the next one later, at most after a time. It does nothing where one is on its way.
-func (p *post) kill(kind string, most time.Duration, at func(*process) string) bool {
-	if !p.turn.TryLock() {
-		return false
-	}
-	if p.closed {
-		p.turn.Unlock()
-		return false
-	}
-	p.kills(strings.TrimRight(p.what, "-0123456789"), kind, at(p.now))
-	began := time.Now()
-	p.now.send(ends[kind])
-	p.restarts.Go(func() {
-		defer p.turn.Unlock()
-		err := p.now.end(0)
-		if kind != "KILL" {
-			p.waits(strings.TrimRight(p.what, "-0123456789")+" has ended after "+kind, time.Since(began))
-		}
-		p.pause(most)
-		if err == nil && p.ctx.Err() == nil {
-			err = p.start()
-		}
-		if err != nil {
-			p.fail(err)
-		}
-	})
-	return true
-}
-
-// ends are the signals that end processes of a cluster.
-var ends = map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT}
-
-// lane makes one run over and over. Its submitter is killed and goes on.
-type lane struct {
-	*site
-	run    metamorphic.Run
-	folder string
-	sum    string // of the run, at the servers
-
-	turn sync.Mutex
-	now  *process // nil: none
-}
-
-func (s *site) addLane(r metamorphic.Run) {
-	s.lanes = append(s.lanes, &lane{site: s, run: r, folder: filepath.Join(s.dir, r.Name)})
-}
-
-// kill sends a signal to the submitter, if there is one.
-func (l *lane) kill(kind string) bool {
-	l.turn.Lock()
-	defer l.turn.Unlock()
-	if l.now == nil || l.now.signal() != 0 {
-		return false
-	}
-	l.now.send(ends[kind])
-	return true
-}
-
-// submit starts the submitter, and waits for its end. It reports whether the run is done.
-func (l *lane) submit() (done bool, err error) {
-	now, err := begin(l.dir, "submitter-"+l.run.Name, nil, l.program, slices.Concat(l.run.Line(l.folder), l.at, []string{"--threads", "1", "--save-every", "50ms"})...)
-	if err != nil {
-		return false, err
-	}
-	l.started()
-	l.turn.Lock()
-	l.now = now
-	l.turn.Unlock()
-	defer func() {
-		l.turn.Lock()
-		l.now = nil
-		l.turn.Unlock()
-	}()
-	select {
-	case <-now.over:
-	case <-l.ctx.Done():
-		now.send(syscall.SIGKILL)
-		<-now.over
-		return false, context.Cause(l.ctx)
-	case <-time.After(5 * slow):
-		now.send(syscall.SIGQUIT)
-		<-now.over
-		return false, fmt.Errorf("run %s is not done after %v: %s", l.run.Name, 5*slow, now.log)
-	}
-	sent := now.signal()
-	if sent == 0 && now.err != nil && strings.Contains(now.last(), down) {
-		return false, nil
-	}
-	if sent == 0 && now.err != nil {
-		return false, fmt.Errorf("the submitter of run %s ended by itself: %v: %s", l.run.Name, now.err, now.last())
-	}
-	if sent != 0 {
-		err = now.end(130)
-	}
-	done = metamorphic.Done(l.folder)
-	if err == nil && now.err == nil && !done {
-		err = fmt.Errorf("the submitter of run %s says that it is done, and its folder does not: %s", l.run.Name, now.last())
-	}
-	if err == nil && now.err != nil {
-		phase, fault := metamorphic.Phase(l.folder)
-		l.kills("submitter", names[sent], phase)
-		err = fault
-	}
-	return done, err
-}
-
-var names = map[syscall.Signal]string{syscall.SIGKILL: "KILL", syscall.SIGTERM: "TERM", syscall.SIGINT: "INT"}
-
-// round makes the run once, compares its files with those of the single process, and has the servers forget it.
-func (l *lane) round() error {
-	if err := os.RemoveAll(l.folder); err != nil {
-		return err
-	}
-	for done := false; !done; {
-		var err error
-		if done, err = l.submit(); err != nil {
-			return err
-		}
-		if l.ctx.Err() != nil {
-			return context.Cause(l.ctx)
-		}
-		if !done {
-			l.pause(2 * time.Second)
-		}
-	}
-	differ, err := metamorphic.Differences(filepath.Join("done", l.run.Name), l.folder)
-	if err != nil {
-		return err
-	}
-	if differ != nil {
-		return fmt.Errorf("run %s differs from that of a single process:\n  %s", l.run.Name, strings.Join(differ, "\n  "))
-	}
-	l.done()
-	return nil
-}
-
-// learn makes the first round, which nobody disturbs, and learns how the servers name the run.
-func (l *lane) learn() error {
-	if err := l.round(); err != nil {
-		return err
-	}
-	sums, err := l.runs()
-	for _, sum := range sums {
-		if !slices.ContainsFunc(l.lanes, func(other *lane) bool { return other.sum == sum }) {
-			l.sum = sum
-		}
-	}
-	if err == nil && l.sum == "" {
-		err = fmt.Errorf("the servers do not know run %s", l.run.Name)
-	}
-	return err
-}
-
-// forget has the servers forget the run, whose folder is done.
-func (l *lane) forget() error {
-	if _, err := l.ask("forget", l.sum); err != nil {
-		return err
-	}
-	l.tasks.Lock()
-	defer l.tasks.Unlock()
-	for task := range l.lost {
-		if strings.HasSuffix(task, l.sum[:12]) {
-			delete(l.lost, task)
-		}
-	}
-	return nil
 }

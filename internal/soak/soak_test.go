@@ -4,6 +4,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/starling-smc/starling/internal/metamorphic"
 	"github.com/starling-smc/starling/internal/testkit"
@@ -26,6 +27,37 @@ func TestKills(t *testing.T) {
 	}
 	t.Log(s.report())
 	if s.kills < 12 || s.finished == 0 {
+		t.Errorf("%d kills, %d runs", s.kills, s.finished)
+	}
+}
+
+// TestClusterKills is a short soak of a cluster: every run ends with the bytes of a single process, although workers are asked to end, and submitters
+// and the server are killed. A worker that is killed keeps its task for a minute, which the long test waits for.
+func TestClusterKills(t *testing.T) {
+	dir, long := t.TempDir(), testkit.Long(t, 4)
+	t.Chdir(".")
+	s, err := newSoak(dir, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if long {
+		report, err := s.clusters(t.Context(), 5)
+		if t.Log(report); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	runs := []metamorphic.Run{metamorphic.Longer("adaptive", "method.smc.pilot=true", "method.smc.particles=60", "method.smc.path.tempering.ess=0.95")}
+	c, err := newClusters(t.Context(), s, runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.gap = time.Second / 2
+	if err := c.any(runs, 6, []string{"worker TERM", "server KILL", "submitter KILL", "worker INT", "server TERM", "submitter INT"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(c.report())
+	if s.kills < 6 || s.finished < 2 {
 		t.Errorf("%d kills, %d runs", s.kills, s.finished)
 	}
 }
