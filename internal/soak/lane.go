@@ -69,7 +69,7 @@ func (l *lane) submit() (done bool, err error) {
 		return false, fmt.Errorf("run %s is not done after %v: %s", l.run.Name, 5*slow, now.log)
 	}
 	sent := now.signal()
-	if sent == 0 && now.err != nil && strings.Contains(now.last(), down) {
+	if sent == 0 && now.err != nil && down.MatchString(now.last()) {
 		return false, nil
 	}
 	if sent == 0 && now.err != nil {
@@ -81,10 +81,13 @@ func (l *lane) submit() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if now.err != nil { // even if the run is done: the page is written last
+	if now.err != nil {
 		phase, err := metamorphic.Phase(l.folder)
 		l.kills("submitter", names[sent], phase)
 		return false, err
+	}
+	if sent != 0 { // it was at its end: its page may be missing
+		return false, nil
 	}
 	if !metamorphic.Done(l.folder) {
 		return false, fmt.Errorf("the submitter of run %s says that it is done, and its folder does not: %s", l.run.Name, now.last())

@@ -218,8 +218,8 @@ func (s *site) forgetWorker(p *process) {
 	delete(s.work, p)
 }
 
-// down is what commands say, at once, that find no server.
-const down = "nobody listens there"
+// down finds what commands say, at once, that find no server.
+var down = regexp.MustCompile(`: (nobody listens there|it has ended the connection before)`)
 
 // ask runs a verb of cluster, again while the server is down.
 func (s *site) ask(words ...string) ([]byte, error) {
@@ -229,7 +229,7 @@ func (s *site) ask(words ...string) ([]byte, error) {
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		if err := cmd.Run(); err == nil {
 			return stdout.Bytes(), nil
-		} else if s.ctx.Err() != nil || !strings.Contains(stderr.String(), down) {
+		} else if s.ctx.Err() != nil || !down.Match(stderr.Bytes()) {
 			return nil, fmt.Errorf("cluster %s: %w: %s", words, err, stderr.Bytes())
 		}
 		s.sleep(200 * time.Millisecond)
