@@ -165,8 +165,11 @@ func TestInside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Address() != "" {
-			t.Errorf("it listens on %s", s.Address())
+		if s.Address() != "" || s.nats.Addr() != nil {
+			t.Errorf("it listens on %s, %v", s.Address(), s.nats.Addr())
+		}
+		if js, err := s.nats.Jsz(nil); err != nil || !js.Config.SyncAlways {
+			t.Errorf("what it acknowledges is not on the disk: %+v, %v", js, err)
 		}
 		b := client(t, s, "", "")
 		if run == (cluster.Sum{}) {
