@@ -255,6 +255,28 @@ func TestRunBytes(t *testing.T) {
 	check(20, "failed", "and 20 are the most for a run there")
 }
 
+// TestForgetOld: a run that ended long ago is removed, and one that is at work is not.
+func TestForgetOld(t *testing.T) {
+	s := start(t, Options{})
+	b := client(t, s, "", "")
+	run := compute(t, b.Cluster(), client(t, s, "", "").Cluster())
+	check := func(after time.Duration, want int) {
+		t.Helper()
+		if err := s.forgetOld(within(t), b, after); err != nil {
+			t.Fatal(err)
+		}
+		if runs, err := b.Runs(within(t)); err != nil || len(runs) != want {
+			t.Errorf("%+v, %v", runs, err)
+		}
+	}
+	check(0, 1)
+	if err := b.Cluster().Finish(within(t), run); err != nil {
+		t.Fatal(err)
+	}
+	check(time.Hour, 1)
+	check(0, 0)
+}
+
 // TestFull: a store that is full says so, and still has room for records.
 func TestFull(t *testing.T) {
 	s := start(t, Options{StoreBytes: leastStore})
