@@ -182,7 +182,7 @@ func (c *clusters) any(runs []metamorphic.Run, kills int, victims []string) erro
 		switch what {
 		case "worker":
 			p := s.worker[c.intN(len(s.worker))]
-			for try := 0; try < 200 && !s.busy(p.current()); try++ {
+			for try := 0; try < 100 && !s.busy(p.current()); try++ {
 				c.sleep(20 * time.Millisecond)
 				p = s.worker[c.intN(len(s.worker))]
 			}

@@ -22,6 +22,8 @@ type process struct {
 	over chan struct{} // closed when it has ended, and its children have
 	err  error         // how, after that
 
+	talked bool // it has said something; for those who know that it is over
+
 	turn sync.Mutex
 	sent syscall.Signal // 0: none
 }
@@ -35,6 +37,7 @@ func begin(dir, what string, heard func(*process, string), program string, line 
 	}
 	// A writer, and no file: Wait then waits for the children of the process, too, which have the other end.
 	out := &lines{file: file, each: func(l string) {
+		p.talked = true
 		if heard != nil {
 			heard(p, l)
 		}
@@ -84,7 +87,7 @@ func (p *process) end(asked int) error {
 	}
 	status := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch sent := p.signal(); {
-	case sent == syscall.SIGKILL && status.Signaled():
+	case status.Signaled() && status.Signal() == sent && (sent == syscall.SIGKILL || !p.talked): // it may have just begun
 	case sent != syscall.SIGKILL && status.Exited() && status.ExitStatus() == asked:
 	case p.err == nil: // it was at its end
 	default:
