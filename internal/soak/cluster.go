@@ -36,7 +36,7 @@ var clusterRuns = []metamorphic.Run{
 type clusters struct {
 	*soak
 	program string
-	gap     time.Duration   // between two kills, at most
+	gap     time.Duration   // most time between two kills, and from the end of a process to the next one
 	ctx     context.Context // ends with the first fault, or when the soak is interrupted
 	fail    context.CancelCauseFunc
 
@@ -186,11 +186,11 @@ func (c *clusters) any(runs []metamorphic.Run, kills int, victims []string) erro
 				c.sleep(20 * time.Millisecond)
 				p = s.worker[c.intN(len(s.worker))]
 			}
-			return p.kill(kind, 2*time.Second, func(now *process) string { return s.loses(now, kind) })
+			return p.kill(kind, func(now *process) string { return s.loses(now, kind) })
 		case "submitter":
 			return s.lanes[c.intN(len(s.lanes))].kill(kind)
 		}
-		return s.server[0].kill(kind, 3*time.Second, func(*process) string { s.alsoServer(); return s.phases() })
+		return s.server[0].kill(kind, func(*process) string { s.alsoServer(); return s.phases() })
 	})
 }
 
@@ -218,7 +218,7 @@ func leader(c *clusters, runs []metamorphic.Run, kills int) error {
 		for _, p := range s.server {
 			_, port, _ := strings.Cut(p.line[5], ":")
 			if strings.HasSuffix(name, "-"+port) {
-				return p.kill("KILL", 5*time.Second, func(*process) string { return "leader of a stream, " + s.phases() })
+				return p.kill("KILL", func(*process) string { return "leader of a stream, " + s.phases() })
 			}
 		}
 		return false

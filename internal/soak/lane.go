@@ -111,7 +111,7 @@ func (l *lane) round() error {
 			return context.Cause(l.ctx)
 		}
 		if !done {
-			l.pause(2 * time.Second)
+			l.pause(l.gap)
 		}
 	}
 	differ, err := metamorphic.Differences(filepath.Join("done", l.run.Name), l.folder)

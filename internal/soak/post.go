@@ -82,8 +82,8 @@ func (p *post) wait() error {
 	}
 }
 
-// kill sends a signal to the process, and starts the next one later, at most after a time. It does nothing where one is on its way.
-func (p *post) kill(kind string, most time.Duration, at func(*process) string) bool {
+// kill sends a signal to the process, and starts the next one later. It does nothing where one is on its way.
+func (p *post) kill(kind string, at func(*process) string) bool {
 	if !p.turn.TryLock() {
 		return false
 	}
@@ -100,7 +100,7 @@ func (p *post) kill(kind string, most time.Duration, at func(*process) string) b
 		if kind != "KILL" {
 			p.waits(strings.TrimRight(p.what, "-0123456789")+" has ended after "+kind, time.Since(began))
 		}
-		p.pause(most)
+		p.pause(p.gap)
 		if err == nil && p.ctx.Err() == nil {
 			err = p.start()
 		}
