@@ -85,7 +85,8 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	err := a.watch(work, ended)
 	switch hung, failed := new(*HungError), new(*FailedError); {
 	case err == nil:
-	case errors.Is(err, errLost): // the task is another worker's: neither acknowledge it nor give it back
+	case errors.Is(err, errLost): // neither acknowledge the task nor give it back
+		w.note(task, err)
 	case errors.Is(err, ErrCancelled), errors.As(err, failed):
 		a.end(after, nil)
 		w.noteIf(task, lease.Acknowledge(after))

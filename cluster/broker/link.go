@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -169,7 +170,7 @@ func passing(err error) bool {
 			return true
 		}
 	}
-	return false
+	return errors.As(err, new(*net.OpError)) // a connection that takes no more
 }
 
 // PermissionError says that the server does not let this user publish or subscribe.
