@@ -206,7 +206,7 @@ type mortal struct {
 }
 
 func (m mortal) cluster() Cluster {
-	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}, m.News}
+	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}, m.News, m.Wire}
 }
 
 type mortalQueue struct{ mortal }

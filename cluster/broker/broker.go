@@ -187,7 +187,7 @@ func unreachable(where string, err error) error {
 
 // Cluster returns the interfaces of package cluster.
 func (b *Broker) Cluster() cluster.Cluster {
-	return cluster.Cluster{Queue: queue{b.link}, Blocks: blocks{b.link}, Values: values{b.link}, Results: results{b.link}, News: b}
+	return cluster.Cluster{Queue: queue{b.link}, Blocks: blocks{b.link}, Values: values{b.link}, Results: results{b.link}, News: b, Wire: wire{b.link}}
 }
 
 // Refused returns how many messages were refused because this program did not write them.
