@@ -143,6 +143,9 @@ func (s *site) hear(p *process, line string) {
 	l, lost := s.lost[task]
 	switch words[1] {
 	case "begins":
+		for _, tasks := range s.work {
+			delete(tasks, task) // a worker that has lost it
+		}
 		if s.work[p] == nil {
 			s.work[p] = map[string]bool{}
 		}
