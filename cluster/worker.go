@@ -86,7 +86,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	switch hung, failed := new(*HungError), new(*FailedError); {
 	case err == nil:
 	case errors.Is(err, errLost): // neither acknowledge the task nor give it back
-		w.note(task, err)
+		w.note(task, errLost)
 	case errors.Is(err, ErrCancelled), errors.As(err, failed):
 		a.end(after, nil)
 		w.noteIf(task, lease.Acknowledge(after))
