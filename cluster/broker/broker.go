@@ -25,6 +25,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"syscall"
@@ -172,6 +173,8 @@ func unreachable(where string, err error) error {
 		why = "it refuses the key: use keys that were made with the server's"
 	case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		why, away = "it does not answer", true
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF):
+		why, away = "it has ended the connection before it said a word: is it about to stop, or no server of starling?", true
 	}
 	if away {
 		err = awayError{err}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -169,7 +170,7 @@ func passing(err error) bool {
 			return true
 		}
 	}
-	return false
+	return errors.As(err, new(*net.OpError)) // a connection that takes no more
 }
 
 // PermissionError says that the server does not let this user publish or subscribe.
@@ -222,9 +223,10 @@ func (b *link) ask(ctx context.Context, subject string, header nats.Header, data
 	until, end := context.WithTimeout(ctx, b.patience)
 	defer end()
 	pause := 5 * time.Millisecond
+	most := 2 * time.Second // servers that choose a leader answer nothing: who asks again soon is heard soon
 	var last error
-	for {
-		answer, err := b.once(until, &nats.Msg{Subject: subject, Header: header, Data: data}, 10*time.Second)
+	for ; ; most = min(2*most, 10*time.Second) {
+		answer, err := b.once(until, &nats.Msg{Subject: subject, Header: header, Data: data}, most)
 		if err == nil {
 			err = answered(answer)
 		}
@@ -245,7 +247,7 @@ func (b *link) ask(ctx context.Context, subject string, header nats.Header, data
 			pause = min(2*pause, time.Second)
 		}
 		if until.Err() != nil && ctx.Err() == nil {
-			return fmt.Errorf("the server has not answered to %s for %v: %w", subject, b.patience, explain(last))
+			return fmt.Errorf("the server has not answered for %v: see whether it runs, and go on when it does (%s: %w)", b.patience, subject, explain(last))
 		}
 	}
 }

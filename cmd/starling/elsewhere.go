@@ -134,6 +134,14 @@ func startCrew(ctx context.Context, store string, workers, threads int) (_ *crew
 	if c.broker, err = broker.Connect(ctx, broker.Options{Dial: c.server.Dial, Name: "submitter"}); err != nil {
 		return nil, err
 	}
+	go func() {
+		select {
+		case err := <-c.server.Broken():
+			tell("starling: " + err.Error())
+			c.broker.Close() // which ends the run
+		case <-c.broker.Gone().Done():
+		}
+	}()
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
