@@ -83,7 +83,11 @@ func (c *clusters) newSite(name, host string, servers int, keys bool) (*site, er
 		}
 		s.server = append(s.server, &post{site: s, what: fmt.Sprint("server-", i), line: line, ready: "serves at "})
 	}
-	return s, s.start(s.server)
+	if err := s.start(s.server); err != nil {
+		c.fail(err)
+		return nil, s.close() // which kills those that have started
+	}
+	return s, nil
 }
 
 // freeAddress is one that a server can have again after it was killed: below the ports that systems give out, and so is the one for other servers.
