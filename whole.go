@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/internal/ckpt"
@@ -27,7 +28,8 @@ type whole interface {
 	verb() string
 	kind() Kind
 	yaml() []byte
-	spec() *Spec                                                        // whose files travel; nil: it names none
+	spec() *Spec                                                        // whose files travel; nil: none do
+	files() []string                                                    // that it names
 	run(ctx context.Context, places map[string]string, o Options) error // the files that it names lie at places
 }
 
@@ -52,10 +54,11 @@ var wholes = map[string]func(text []byte) (whole, error){
 
 type wholeFit struct{ *Spec }
 
-func (w wholeFit) verb() string { return "fit" }
-func (w wholeFit) kind() Kind   { return FitRuns }
-func (w wholeFit) yaml() []byte { return w.YAML() }
-func (w wholeFit) spec() *Spec  { return w.Spec }
+func (w wholeFit) verb() string    { return "fit" }
+func (w wholeFit) kind() Kind      { return FitRuns }
+func (w wholeFit) yaml() []byte    { return w.YAML() }
+func (w wholeFit) spec() *Spec     { return w.Spec }
+func (w wholeFit) files() []string { return w.Files() }
 func (w wholeFit) run(ctx context.Context, places map[string]string, o Options) error {
 	_, err := Fit(ctx, w.Placed(places), o)
 	return err
@@ -67,6 +70,9 @@ func (w wholeFilter) verb() string { return "filter" }
 func (w wholeFilter) kind() Kind   { return FilterRuns }
 func (w wholeFilter) yaml() []byte { return w.YAML() }
 func (w wholeFilter) spec() *Spec  { return nil }
+func (w wholeFilter) files() []string {
+	return slices.DeleteFunc([]string{w.Scans.File, w.Scans.Truth}, func(name string) bool { return name == "" })
+}
 func (w wholeFilter) run(ctx context.Context, _ map[string]string, o Options) error {
 	_, err := Filter(ctx, *w.Filtering, FilterOptions{Options: o})
 	return err
@@ -140,8 +146,8 @@ func (m *making) prepare(ctx context.Context) error {
 			if err := files.add(ctx, s, m.dir); err != nil {
 				return err
 			}
-		} else if s := w.Filter.Scans.File; s != "" {
-			return wrongUse("scans.file %s: the scans of a whole run elsewhere are simulated, or of a set that starling knows", s)
+		} else if named := w.as().files(); len(named) > 0 {
+			return wrongUse("scans.file %s: the scans of a whole run elsewhere are simulated, or of a set that starling knows", named[0])
 		}
 	}
 	base.Data = files.inputs

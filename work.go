@@ -227,21 +227,27 @@ func (w *workshop) plan(o order, job *cluster.Job) (*spec.Plan, error) {
 	if err != nil {
 		return nil, &cluster.FinalError{Err: err}
 	}
-	places, dir, err := w.files(job)
+	places, dir, err := w.files(job, s.Files())
 	if err != nil {
 		return nil, err
 	}
 	return s.Placed(places).Plan(dir, w.Memory, method.Job{Pool: w.threads, Files: o.Shelves})
 }
 
-// files brings the files of a task to this machine. It returns where those lie that configs name, and the folder of known sets.
-func (w *workshop) files(job *cluster.Job) (places map[string]string, dir string, err error) {
+// files brings the files of a task to this machine. It returns where those lie that configs name, and the folder of known sets. A config that
+// names a file which the task does not bring is refused: that file would be read from this machine's disk, for whoever submits the run.
+func (w *workshop) files(job *cluster.Job, named []string) (places map[string]string, dir string, err error) {
 	task := job.Task
+	for _, name := range named {
+		if !slices.ContainsFunc(task.Data, func(in cluster.Input) bool { return in.Name == namedFile+name }) {
+			return nil, "", &cluster.FinalError{Err: fmt.Errorf("the config names the file %s, and the task does not bring it", name)}
+		}
+	}
+	places = map[string]string{}
 	if len(task.Data) == 0 {
-		return nil, w.DataDir, nil
+		return places, w.DataDir, nil
 	}
 	here := w.DataDir != "" // the files lie in DataDir
-	places = map[string]string{}
 	var all []depot.File
 	for i, in := range task.Data {
 		name, known := strings.CutPrefix(in.Name, knownFile)
@@ -253,7 +259,8 @@ func (w *workshop) files(job *cluster.Job) (places map[string]string, dir string
 			f.Name = fmt.Sprintf("%d/%s", i, at)
 			places[name] = filepath.Join(w.DataDir, at)
 		}
-		here = here && depot.Is(filepath.Join(w.DataDir, filepath.FromSlash(at)), f.Sum)
+		path := filepath.FromSlash(at)
+		here = here && filepath.IsLocal(path) && depot.Is(filepath.Join(w.DataDir, path), f.Sum)
 		all = append(all, f)
 	}
 	if here {

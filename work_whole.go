@@ -36,7 +36,7 @@ func (w *workshop) whole(ctx context.Context, _ order, job *cluster.Job) ([]byte
 	if err != nil {
 		return nil, &cluster.FinalError{Err: err}
 	}
-	places, dir, err := w.files(job)
+	places, dir, err := w.files(job, one.files())
 	if err != nil {
 		return nil, err
 	}
