@@ -108,18 +108,24 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 		}
 		return nil
 	})
-	if err != nil && !errors.As(err, new(*cluster.FailedError)) && !errors.Is(err, cluster.ErrCancelled) {
-		later, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer done()
-		if failed := a.Cluster.Cancel(later, ear.run); failed != nil {
-			err = fmt.Errorf("%w; the workers could not be told to stop: %w", err, failed)
-		}
-	}
 	if err != nil {
-		return err
+		return Cancelled(ctx, a.Cluster, ear.run, err)
 	}
 	a.ended = append(a.ended, w.Phase)
 	return w.tellAll()
+}
+
+// Cancelled tells the workers of a run that its submitter has given up for a reason, unless the run has ended by itself. It returns the reason.
+func Cancelled(ctx context.Context, c cluster.Cluster, run cluster.Sum, why error) error {
+	if errors.As(why, new(*cluster.FailedError)) || errors.Is(why, cluster.ErrCancelled) {
+		return why
+	}
+	later, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer done()
+	if failed := c.Cancel(later, run); failed != nil {
+		return fmt.Errorf("%w; the workers could not be told to stop: %w", why, failed)
+	}
+	return why
 }
 
 // Finish tells the cluster that the run is done.
