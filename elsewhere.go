@@ -156,10 +156,9 @@ func oneByOne(progress func(Event)) func(Event) {
 
 // refusals tells each refusal of workers once.
 func refusals(tell func(Event)) func(words string) {
-	said := map[string]bool{}
+	var said sync.Map // words of the phase before may still come
 	return func(words string) {
-		if !said[words] {
-			said[words] = true
+		if _, again := said.LoadOrStore(words, true); !again {
 			tell(&Notice{Text: words})
 		}
 	}

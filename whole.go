@@ -115,10 +115,7 @@ func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir 
 	if err == nil {
 		return failed, c.Finish(ctx, m.tasks[0].Run())
 	}
-	if ctx.Err() != nil {
-		err = errors.Join(err, c.Cancel(context.WithoutCancel(ctx), m.tasks[0].Run()))
-	}
-	return failed, err
+	return failed, runs.Cancelled(ctx, c, m.tasks[0].Run(), err)
 }
 
 // making is a MakeElsewhere in progress.
@@ -183,7 +180,7 @@ func (m *making) seed(ctx context.Context, w Whole, task cluster.Task) error {
 		return err
 	}
 	defer folder.Close()
-	if !folder.Kept() {
+	if !folder.Holds() {
 		return nil
 	}
 	state, err := packFolder(folder)
@@ -200,12 +197,12 @@ func (m *making) place(i int, end cluster.End) (failed, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %s, as it came back: %w", w.Dir, err)
 	}
-	why, same := string(d.Bytes("failed")), d.Bytes("files")
+	why, same := len(d.Bytes("failed")) > 0, d.Bytes("files")
 	if err := d.Err(); err != nil {
 		return nil, fmt.Errorf("run %s, as it came back: %w", w.Dir, err)
 	}
-	if why != "" {
-		return errors.New(why), nil
+	if why {
+		return errors.New(string(end.Beside)), nil
 	}
 	folder, err := ResumeFolder(w.Dir, w.as().kind())
 	if err != nil {
@@ -214,12 +211,17 @@ func (m *making) place(i int, end cluster.End) (failed, err error) {
 	return nil, errors.Join(folder.Unpack(same, end.Beside), folder.Close())
 }
 
-const wholeKind = "starling.Whole/1"
+const wholeKind = "starling.Whole/2"
 
-// packWhole is the end of a whole run, as the result of a task.
-func packWhole(failed string, same []byte) []byte {
+// packWhole is the end of a whole run, as the result of a task. Why it failed comes beside it: the words of an error may name what only one
+// machine has, and two results of a task are compared.
+func packWhole(failed bool, same []byte) []byte {
 	e := ckpt.NewEncoder(wholeKind)
-	e.Bytes("failed", []byte(failed))
+	var flag []byte
+	if failed {
+		flag = []byte{1}
+	}
+	e.Bytes("failed", flag)
 	e.Bytes("files", same)
 	return e.Encode()
 }

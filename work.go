@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -59,7 +61,7 @@ func NewWorker(c cluster.Cluster, o WorkOptions) *Worker {
 const foreignPause = 10 * time.Second
 
 // Run takes and computes tasks until ctx ends: then each task is given back after its step, and Run returns nil. A task of another version of
-// the program, or of another architecture, is left to others. A *cluster.HungError says that a task hangs: end the process.
+// the program, or of another architecture, or one that needs more than this machine has, is left to others. A *cluster.HungError says that a task hangs: end the process.
 func (w *Worker) Run(ctx context.Context) error {
 	w.shop.sweep()
 	ctx, stop := context.WithCancel(ctx)
@@ -175,7 +177,19 @@ func (w *workshop) work(ctx context.Context, job *cluster.Job) (result []byte, e
 	if do == nil {
 		return nil, &cluster.FinalError{Err: fmt.Errorf("it asks for %q, which this program does not know", o.Does)}
 	}
-	return do(w, ctx, o, job)
+	result, err = do(w, ctx, o, job)
+	return result, unfit(err)
+}
+
+// unfit marks the errors of this machine, such as too little memory or a full disk: the task is left to workers that have more.
+func unfit(err error) error {
+	short := new(ConfigError)
+	switch {
+	case errors.As(err, new(*cluster.FinalError)), errors.As(err, new(*cluster.ForeignError)):
+	case errors.As(err, &short) && short.OfMachine(), errors.As(err, new(*depot.SmallError)), errors.As(err, new(*fs.PathError)), errors.As(err, new(*os.LinkError)):
+		return &cluster.ForeignError{Why: err}
+	}
+	return err
 }
 
 // part carries out a part of a phase of a fit.

@@ -1,10 +1,13 @@
 package starling
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/starling-smc/starling/cluster"
@@ -74,5 +77,52 @@ func TestWorkerReadsWhatComes(t *testing.T) {
 		if failed := (*cluster.FailedError)(nil); !errors.As(err, &failed) || !strings.Contains(filepath.ToSlash(failed.Reason), name+", and the task does not bring it") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// tellAway counts what Progress is told of machines that leave tasks to others.
+func tellAway(left *atomic.Int64) func(Event) {
+	return func(e Event) {
+		if n, ok := e.(*Notice); ok && strings.Contains(n.Text, "machine small: this worker leaves the task to others") {
+			left.Add(1)
+		}
+	}
+}
+
+// A machine with too little memory, or a cache that is too small, leaves its tasks to others: runs have their bytes and no such error, and their
+// submitters are told once.
+func TestUnfitWorkers(t *testing.T) {
+	spec := trees(t, "map=null")
+	_, dir := kept(t, spec)
+	want := contents(t, dir)
+	for name, o := range map[string]WorkOptions{"memory": {Memory: 1 << 20}, "cache": {CacheBytes: 1}} {
+		t.Run(name, func(t *testing.T) {
+			o.Name, o.Machine, o.Slots, o.Cache = "s", "small", 1, filepath.Join(t.TempDir(), "cache")
+			for _, whole := range []bool{false, true} {
+				c := cluster.InMemory(0, 0)
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				go NewWorker(c, o).Run(ctx)
+				var left atomic.Int64
+				told := tellAway(&left)
+				others := sync.OnceFunc(func() { working(t, c, 1) })
+				progress := func(e Event) {
+					if told(e); left.Load() > 0 {
+						others()
+					}
+				}
+				dir, err := filepath.Join(t.TempDir(), "run"), error(nil)
+				if whole {
+					var failed []error
+					failed, err = MakeElsewhere(ctx, c, []Whole{{Dir: dir, Fit: &spec}}, "", progress)
+					err = errors.Join(append(failed, err)...)
+				} else {
+					_, err = resume(ctx, dir, spec, Options{Cluster: &c, Progress: progress})
+				}
+				if err != nil || contents(t, dir) != want || left.Load() != 1 {
+					t.Errorf("whole run: %v: %v, told %d times", whole, err, left.Load())
+				}
+			}
+		})
 	}
 }
