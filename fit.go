@@ -106,7 +106,7 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
 	var by runs.Executor
-	if f.others = elsewhere(o, &f.Spec, func() method.Status { return *cmp.Or(f.told.Load(), &method.Status{}) }, f.progress); f.others != nil {
+	if f.others = elsewhere(o, &f.Spec, sumsOf(p), func() method.Status { return *cmp.Or(f.told.Load(), &method.Status{}) }, f.progress); f.others != nil {
 		by = f.others
 	}
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{

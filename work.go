@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -245,7 +246,11 @@ func (w *workshop) plan(o order, job *cluster.Job) (*spec.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Placed(places).Plan(dir, w.Memory, method.Job{Pool: w.threads, Files: o.Shelves})
+	p, err := s.Placed(places).Plan(dir, w.Memory, method.Job{Pool: w.threads, Files: o.Shelves})
+	if err == nil && !maps.Equal(sumsOf(p), o.Sums) {
+		err = &cluster.FinalError{Err: errors.New("the files of examples, or of model.init, have changed since the run read them: begin it again")}
+	}
+	return p, err
 }
 
 // files brings the files of a task to this machine. It returns where those lie that configs name, and the folder of known sets. A config that

@@ -49,7 +49,7 @@ func TestWorkerReadsWhatComes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := func(s Spec) any { return order{"part", false, string(s.YAML())} }
+	part := func(s Spec) any { return order{Does: "part", Config: string(s.YAML())} }
 	whole := func(w whole) func(cluster.Cluster, *cluster.Task) {
 		return func(c cluster.Cluster, task *cluster.Task) {
 			task.Earlier = []cluster.Input{{Name: "config", Content: stored(t, c, wholeOrder{w.verb(), string(w.yaml()), ""})}}

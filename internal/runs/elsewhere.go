@@ -79,20 +79,28 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 	}
 	var tasks []cluster.Task
 	var parts []int
+	lines := make([][]TraceLine, len(w.Parts))
+	if w.traced {
+		for _, l := range w.run.trace {
+			lines[l.Part] = append(lines[l.Part], l)
+		}
+	}
 	for i, part := range w.Parts {
 		if part.Done() {
 			continue
 		}
 		task := *a.task
 		task.Phase, task.Part = w.Name, i
-		if err := a.seed(ctx, w, i, task); err != nil {
+		if err := a.seed(ctx, w, i, task, lines[i]); err != nil {
 			return err
 		}
 		tasks, parts = append(tasks, task), append(parts, i)
 	}
 	ear := &ear{work: w, tell: a.Tell, refused: a.Refused, run: tasks[0].Run(), at: make([]at, len(w.Parts))}
 	for i, part := range w.Parts {
-		ear.at[i].done = part.Done()
+		if ear.at[i].done = part.Done(); part.Done() {
+			ear.ended++
+		}
 	}
 	stop, err := a.Cluster.Hear(ear.run, ear.hear)
 	if err != nil {
@@ -137,14 +145,14 @@ func (a *Elsewhere) Finish(ctx context.Context) error {
 }
 
 // seed lets the worker of a part that has begun here go on from where it is.
-func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task) error {
+func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task, lines []TraceLine) error {
 	part := w.Parts[i]
 	if part.K() == 0 {
 		return nil
 	}
 	so := outcome{steps: part.K()}
-	for _, l := range w.run.trace {
-		if l.Part == i && w.traced && l.K <= so.steps {
+	for _, l := range lines {
+		if l.K <= so.steps {
 			l.Seconds = 0
 			so.lines = append(so.lines, l)
 		}
@@ -244,9 +252,10 @@ type ear struct {
 	refused func(string)
 	run     cluster.Sum
 
-	turn sync.Mutex // for all that follows
-	at   []at
-	last time.Time // of a report
+	turn  sync.Mutex // for all that follows
+	at    []at
+	ended int       // parts that are done
+	last  time.Time // of a report
 }
 
 // at is what was heard of a part.
@@ -286,6 +295,7 @@ func (e *ear) hear(word cluster.Word) {
 func (e *ear) done(i int) {
 	e.turn.Lock()
 	e.at[i].done = true
+	e.ended++
 	e.turn.Unlock()
 	e.report(false)
 }
@@ -313,6 +323,9 @@ func (e *ear) report(resumed bool) {
 	e.turn.Lock()
 	defer e.turn.Unlock()
 	now := time.Now()
+	if !resumed && e.ended < len(e.at) && now.Sub(e.last) < tellEvery { // before the parts are counted: workers tell thousands of words a second
+		return
+	}
 	a := Away{Run: e.run, Phase: e.Name, Parts: len(e.at), Machines: map[string]int{}, Resumed: resumed}
 	for i := range e.at {
 		p := &e.at[i]
@@ -327,9 +340,7 @@ func (e *ear) report(resumed bool) {
 			}
 		}
 	}
-	if a.Share /= float64(len(e.at)); !resumed && a.Done < a.Parts && now.Sub(e.last) < tellEvery {
-		return
-	}
+	a.Share /= float64(len(e.at))
 	e.last = now
 	e.tell(a)
 }
