@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/internal/ckpt"
@@ -105,6 +106,7 @@ func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir 
 	if err != nil {
 		return failed, err
 	}
+	defer watch.end()
 	defer stop()
 	err = (&cluster.Coordinator{Cluster: c}).Do(ctx, m.tasks, func(j int, end cluster.End) error {
 		i := m.at[j]
@@ -255,6 +257,9 @@ func unpackFolder(state []byte, folder *Folder) error {
 
 // wholeWatch follows the runs and reports their progress.
 type wholeWatch struct {
+	turn sync.Mutex // for all that follows
+	over bool
+
 	all, done int
 	at        map[int]runs.Step
 	machines  map[string]bool
@@ -262,7 +267,19 @@ type wholeWatch struct {
 	refused   func(words string)
 }
 
+// end lets nothing more be told: a word may come while the watch ends.
+func (w *wholeWatch) end() {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	w.over = true
+}
+
 func (w *wholeWatch) hear(word cluster.Word) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.over {
+		return
+	}
 	if word.Refused != "" {
 		w.refused(fmt.Sprintf("machine %s: %s", word.Machine, word.Refused))
 	}

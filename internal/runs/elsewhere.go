@@ -106,8 +106,9 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 	if err != nil {
 		return err
 	}
+	defer ear.end()
 	defer stop()
-	ear.report(w.begun)
+	ear.begin(w.begun)
 	c := &cluster.Coordinator{Cluster: a.Cluster}
 	err = c.Do(ctx, tasks, func(j int, end cluster.End) error {
 		i := parts[j]
@@ -248,14 +249,14 @@ func (w *work) tellAll() error {
 // ear hears the workers of a phase.
 type ear struct {
 	*work
+	run cluster.Sum
+
+	turn    sync.Mutex // for all that follows
 	tell    func(Away)
 	refused func(string)
-	run     cluster.Sum
-
-	turn  sync.Mutex // for all that follows
-	at    []at
-	ended int       // parts that are done
-	last  time.Time // of a report
+	at      []at
+	ended   int       // parts that are done
+	last    time.Time // of a report
 }
 
 // at is what was heard of a part.
@@ -273,7 +274,23 @@ type stamp struct {
 	seconds time.Duration
 }
 
+// begin tells how far the phase is before anything is heard.
+func (e *ear) begin(resumed bool) {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	e.report(resumed)
+}
+
+// end lets nothing more be told: a word may come while the ear is being closed.
+func (e *ear) end() {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	e.tell, e.refused = nil, nil
+}
+
 func (e *ear) hear(word cluster.Word) {
+	e.turn.Lock()
+	defer e.turn.Unlock()
 	if word.Refused != "" && e.refused != nil {
 		e.refused(fmt.Sprintf("machine %s: %s", word.Machine, word.Refused))
 	}
@@ -282,21 +299,19 @@ func (e *ear) hear(word cluster.Word) {
 		return
 	}
 	seconds, _ := e.work.run.clock.read()
-	e.turn.Lock()
 	p := &e.at[s.Part]
 	p.machine, p.heard, p.progress = word.Machine, time.Now(), min(max(s.Progress, 0), 1)
 	if n := len(p.stamps); n == 0 || p.stamps[n-1].k < s.K {
 		p.stamps = append(p.stamps, stamp{s.K, seconds})
 	}
-	e.turn.Unlock()
 	e.report(false)
 }
 
 func (e *ear) done(i int) {
 	e.turn.Lock()
+	defer e.turn.Unlock()
 	e.at[i].done = true
 	e.ended++
-	e.turn.Unlock()
 	e.report(false)
 }
 
@@ -315,13 +330,11 @@ func secondsOf(stamps []stamp, k int, now time.Duration) float64 {
 	return now.Seconds()
 }
 
-// report tells the progress, at most five times a second.
+// report tells the progress, at most five times a second. The turn is held.
 func (e *ear) report(resumed bool) {
 	if e.tell == nil {
 		return
 	}
-	e.turn.Lock()
-	defer e.turn.Unlock()
 	now := time.Now()
 	if !resumed && e.ended < len(e.at) && now.Sub(e.last) < tellEvery { // before the parts are counted: workers tell thousands of words a second
 		return

@@ -239,3 +239,13 @@ func TestAloneStops(t *testing.T) {
 		}
 	})
 }
+
+// Words that come when the phase has ended are told to nobody.
+func TestEarEnds(t *testing.T) {
+	e := &ear{
+		work: &work{run: new(Run), Phase: Phase{Name: "p"}}, at: make([]at, 1),
+		tell: func(Away) { t.Error("told of progress") }, refused: func(string) { t.Error("told of a refusal") },
+	}
+	e.end()
+	e.hear(cluster.Word{Refused: "no", Step: []byte(`{"phase": "p", "k": 1}`)})
+}
