@@ -21,6 +21,7 @@ import (
 	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/spec"
 )
 
 // order is what a task's config holds: what a worker is to do, and by which config.
@@ -28,6 +29,9 @@ type order struct {
 	Does    string `json:"does"`    // a name of works
 	Shelves bool   `json:"shelves"` // kept states go to files
 	Config  string `json:"config"`  // resolved
+
+	// Sums are those of the examples, and of model.init, that the submitter has read: a file may change while it is sent.
+	Sums map[string]string `json:"sums,omitempty"`
 
 	Group   []int  `json:"group,omitempty"`   // of nodes of a filter: filtering.Group.First
 	Session string `json:"session,omitempty"` // names the group
@@ -40,9 +44,9 @@ const (
 )
 
 // taskOf makes the task that all tasks of a run are like, and puts the files that it names into the store.
-func taskOf(ctx context.Context, c cluster.Cluster, s *Spec, shelves bool, dir string) (cluster.Task, error) {
+func taskOf(ctx context.Context, c cluster.Cluster, s *Spec, shelves bool, dir string, sums map[string]string) (cluster.Task, error) {
 	task := taskOfThis()
-	text, err := json.Marshal(order{Does: "part", Shelves: shelves, Config: string(s.YAML())})
+	text, err := json.Marshal(order{Does: "part", Shelves: shelves, Config: string(s.YAML()), Sums: sums})
 	if err != nil {
 		return task, err
 	}
@@ -132,15 +136,22 @@ func ownSum() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+// sumsOf are the sums of what a plan has read.
+func sumsOf(p *spec.Plan) map[string]string {
+	sums := p.Job.Data.Checksums()
+	sums["model.init"] = p.InitSum
+	return sums
+}
+
 // elsewhere lets the workers of o.Cluster carry out the parts of a fit; nil where there are none. told returns what the method told last.
-func elsewhere(o Options, s *Spec, told func() method.Status, tell func(Event)) *runs.Elsewhere {
+func elsewhere(o Options, s *Spec, sums map[string]string, told func() method.Status, tell func(Event)) *runs.Elsewhere {
 	if o.Cluster == nil {
 		return nil
 	}
 	return &runs.Elsewhere{
 		Cluster: *o.Cluster,
 		Task: func(ctx context.Context) (cluster.Task, error) {
-			return taskOf(ctx, *o.Cluster, s, o.Folder != nil, o.DataDir)
+			return taskOf(ctx, *o.Cluster, s, o.Folder != nil, o.DataDir, sums)
 		},
 		Tell:    func(a runs.Away) { tell(&Progress{awayStatus(a, told())}) },
 		Refused: refusals(tell),
@@ -159,10 +170,9 @@ func oneByOne(progress func(Event)) func(Event) {
 
 // refusals tells each refusal of workers once.
 func refusals(tell func(Event)) func(words string) {
-	said := map[string]bool{}
+	var said sync.Map // words of the phase before may still come
 	return func(words string) {
-		if !said[words] {
-			said[words] = true
+		if _, again := said.LoadOrStore(words, true); !again {
 			tell(&Notice{Text: words})
 		}
 	}

@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
@@ -160,5 +161,23 @@ func stopEarly(t *testing.T, dir string, spec Spec, o Options) {
 	}
 	if _, err := resume(ctx, dir, spec, o); !errors.Is(err, context.Canceled) {
 		t.Fatal("not stopped:", err)
+	}
+}
+
+// A file that changes between its reading and its sending ends the run: no part is computed with other examples than those of the manifest.
+func TestElsewhereChanged(t *testing.T) {
+	c := cluster.InMemory(0, 0)
+	working(t, c, 1)
+	spec, file := trees(t, "map=null"), filepath.Join(t.TempDir(), "trees.csv")
+	text := read(t, "testdata", "trees.csv")
+	save(t, file, text)
+	spec.Data.CSV.File = file
+	_, err := Fit(t.Context(), spec, Options{Cluster: &c, Progress: func(e Event) {
+		if _, ok := e.(*Loaded); ok {
+			save(t, file, append(text, text[bytes.LastIndexByte(text[:len(text)-1], '\n')+1:]...)) // the last row twice
+		}
+	}})
+	if failed := (*cluster.FailedError)(nil); !errors.As(err, &failed) || !strings.Contains(err.Error(), "have changed since") {
+		t.Error(err)
 	}
 }

@@ -1,12 +1,14 @@
 package starling
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/starling-smc/starling/bnn"
@@ -56,8 +58,8 @@ type fit struct {
 	way      method.Method // that the job does
 	most     int64         // bytes beyond which the posterior is written as several files; 0: no limit
 	progress func(Event)
-	told     method.Status   // the last that the method told
-	others   *runs.Elsewhere // carry out the parts; nil: this process does
+	told     atomic.Pointer[method.Status] // the last that the method told; nil: nothing
+	others   *runs.Elsewhere               // carry out the parts; nil: this process does
 }
 
 // plan makes all checks before the work begins. The last of them, of the disk, needs the run, which it begins in the folder or reads
@@ -81,7 +83,7 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	p, err := s.Plan(o.DataDir, o.Memory, method.Job{
 		Pool: pool.New(o.Threads), Files: o.Folder != nil, Tell: func(s method.Status) {
-			f.told = s
+			f.told.Store(&s)
 			f.progress(&Progress{s})
 		},
 	})
@@ -104,7 +106,7 @@ func plan(s Spec, o Options) (*fit, error) {
 	}
 	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
 	var by runs.Executor
-	if f.others = elsewhere(o, &f.Spec, func() method.Status { return f.told }, f.progress); f.others != nil {
+	if f.others = elsewhere(o, &f.Spec, sumsOf(p), func() method.Status { return *cmp.Or(f.told.Load(), &method.Status{}) }, f.progress); f.others != nil {
 		by = f.others
 	}
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{

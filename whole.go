@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/internal/ckpt"
@@ -27,7 +29,8 @@ type whole interface {
 	verb() string
 	kind() Kind
 	yaml() []byte
-	spec() *Spec                                                        // whose files travel; nil: it names none
+	spec() *Spec                                                        // whose files travel; nil: none do
+	files() []string                                                    // that it names
 	run(ctx context.Context, places map[string]string, o Options) error // the files that it names lie at places
 }
 
@@ -52,10 +55,11 @@ var wholes = map[string]func(text []byte) (whole, error){
 
 type wholeFit struct{ *Spec }
 
-func (w wholeFit) verb() string { return "fit" }
-func (w wholeFit) kind() Kind   { return FitRuns }
-func (w wholeFit) yaml() []byte { return w.YAML() }
-func (w wholeFit) spec() *Spec  { return w.Spec }
+func (w wholeFit) verb() string    { return "fit" }
+func (w wholeFit) kind() Kind      { return FitRuns }
+func (w wholeFit) yaml() []byte    { return w.YAML() }
+func (w wholeFit) spec() *Spec     { return w.Spec }
+func (w wholeFit) files() []string { return w.Files() }
 func (w wholeFit) run(ctx context.Context, places map[string]string, o Options) error {
 	_, err := Fit(ctx, w.Placed(places), o)
 	return err
@@ -67,6 +71,9 @@ func (w wholeFilter) verb() string { return "filter" }
 func (w wholeFilter) kind() Kind   { return FilterRuns }
 func (w wholeFilter) yaml() []byte { return w.YAML() }
 func (w wholeFilter) spec() *Spec  { return nil }
+func (w wholeFilter) files() []string {
+	return slices.DeleteFunc([]string{w.Scans.File, w.Scans.Truth}, func(name string) bool { return name == "" })
+}
 func (w wholeFilter) run(ctx context.Context, _ map[string]string, o Options) error {
 	_, err := Filter(ctx, *w.Filtering, FilterOptions{Options: o})
 	return err
@@ -99,6 +106,7 @@ func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir 
 	if err != nil {
 		return failed, err
 	}
+	defer watch.end()
 	defer stop()
 	err = (&cluster.Coordinator{Cluster: c}).Do(ctx, m.tasks, func(j int, end cluster.End) error {
 		i := m.at[j]
@@ -109,10 +117,7 @@ func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir 
 	if err == nil {
 		return failed, c.Finish(ctx, m.tasks[0].Run())
 	}
-	if ctx.Err() != nil {
-		err = errors.Join(err, c.Cancel(context.WithoutCancel(ctx), m.tasks[0].Run()))
-	}
-	return failed, err
+	return failed, runs.Cancelled(ctx, c, m.tasks[0].Run(), err)
 }
 
 // making is a MakeElsewhere in progress.
@@ -140,8 +145,8 @@ func (m *making) prepare(ctx context.Context) error {
 			if err := files.add(ctx, s, m.dir); err != nil {
 				return err
 			}
-		} else if s := w.Filter.Scans.File; s != "" {
-			return wrongUse("scans.file %s: the scans of a whole run elsewhere are simulated, or of a set that starling knows", s)
+		} else if named := w.as().files(); len(named) > 0 {
+			return wrongUse("scans.file %s: the scans of a whole run elsewhere are simulated, or of a set that starling knows", named[0])
 		}
 	}
 	base.Data = files.inputs
@@ -177,7 +182,7 @@ func (m *making) seed(ctx context.Context, w Whole, task cluster.Task) error {
 		return err
 	}
 	defer folder.Close()
-	if !folder.Kept() {
+	if !folder.Holds() {
 		return nil
 	}
 	state, err := packFolder(folder)
@@ -194,12 +199,12 @@ func (m *making) place(i int, end cluster.End) (failed, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %s, as it came back: %w", w.Dir, err)
 	}
-	why, same := string(d.Bytes("failed")), d.Bytes("files")
+	why, same := len(d.Bytes("failed")) > 0, d.Bytes("files")
 	if err := d.Err(); err != nil {
 		return nil, fmt.Errorf("run %s, as it came back: %w", w.Dir, err)
 	}
-	if why != "" {
-		return errors.New(why), nil
+	if why {
+		return errors.New(string(end.Beside)), nil
 	}
 	folder, err := ResumeFolder(w.Dir, w.as().kind())
 	if err != nil {
@@ -208,12 +213,17 @@ func (m *making) place(i int, end cluster.End) (failed, err error) {
 	return nil, errors.Join(folder.Unpack(same, end.Beside), folder.Close())
 }
 
-const wholeKind = "starling.Whole/1"
+const wholeKind = "starling.Whole/2"
 
-// packWhole is the end of a whole run, as the result of a task.
-func packWhole(failed string, same []byte) []byte {
+// packWhole is the end of a whole run, as the result of a task. Why it failed comes beside it: the words of an error may name what only one
+// machine has, and two results of a task are compared.
+func packWhole(failed bool, same []byte) []byte {
 	e := ckpt.NewEncoder(wholeKind)
-	e.Bytes("failed", []byte(failed))
+	var flag []byte
+	if failed {
+		flag = []byte{1}
+	}
+	e.Bytes("failed", flag)
 	e.Bytes("files", same)
 	return e.Encode()
 }
@@ -247,6 +257,9 @@ func unpackFolder(state []byte, folder *Folder) error {
 
 // wholeWatch follows the runs and reports their progress.
 type wholeWatch struct {
+	turn sync.Mutex // for all that follows
+	over bool
+
 	all, done int
 	at        map[int]runs.Step
 	machines  map[string]bool
@@ -254,7 +267,19 @@ type wholeWatch struct {
 	refused   func(words string)
 }
 
+// end lets nothing more be told: a word may come while the watch ends.
+func (w *wholeWatch) end() {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	w.over = true
+}
+
 func (w *wholeWatch) hear(word cluster.Word) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.over {
+		return
+	}
 	if word.Refused != "" {
 		w.refused(fmt.Sprintf("machine %s: %s", word.Machine, word.Refused))
 	}

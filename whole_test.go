@@ -2,6 +2,7 @@ package starling
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,5 +99,82 @@ func TestWorkerSweeps(t *testing.T) {
 		if _, err := os.Stat(dir); (err == nil) != there {
 			t.Errorf("%s is there: %v", dir, err == nil)
 		}
+	}
+}
+
+// Two workers that make the same whole run, one that fails or not, have the same result.
+func TestWholeTwice(t *testing.T) {
+	spec, bad := trees(t, "map=null"), lostOf(t, "24", "0.05")
+	flight, err := PresetFiltering("range-bearing", "scans.simulate=4", "method={smcmc: {particles: 60, burn: 10}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []Whole{{Fit: &spec}, {Fit: &bad}, {Filter: &flight}}
+	for i := range all {
+		all[i].Dir = filepath.Join(t.TempDir(), "run")
+	}
+	sums := map[cluster.Sum]cluster.Sum{}
+	for range 2 {
+		c := cluster.InMemory(0, 0)
+		working(t, c, 1)
+		m := &making{Cluster: c, all: all}
+		if err := m.prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&cluster.Coordinator{Cluster: c}).Do(t.Context(), m.tasks, func(i int, end cluster.End) error {
+			id, sum := m.tasks[i].Digest(), cluster.SumOf(end.Result)
+			if was, is := sums[id]; is && was != sum {
+				t.Errorf("run %d has another result", i)
+			}
+			sums[id] = sum
+			if strings.Contains(string(end.Beside), "last good state") {
+				t.Errorf("%s", end.Beside)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(sums) != len(all) {
+		t.Errorf("%d tasks", len(sums))
+	}
+}
+
+// A whole run that was begun here goes on from there elsewhere.
+func TestMakeElsewhereSeeds(t *testing.T) {
+	spec, dir := trees(t), filepath.Join(t.TempDir(), "run")
+	_, whole := kept(t, spec)
+	stopEarly(t, dir, spec, Options{Every: time.Nanosecond})
+	c := cluster.InMemory(0, 0)
+	m := &making{Cluster: c, all: []Whole{{Dir: dir, Fit: &spec}}}
+	if err := m.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	state, _, err := c.Values.Value(t.Context(), "state."+m.tasks[0].Run().String()+"."+m.tasks[0].Digest().String())
+	if err != nil || !strings.Contains(string(state), `"saved":[{`) {
+		t.Errorf("no state of it is there: %s, %v", state, err)
+	}
+	working(t, c, 1)
+	if failed, err := MakeElsewhere(t.Context(), c, m.all, "", nil); err != nil || failed[0] != nil || contents(t, dir) != contents(t, whole) {
+		t.Error(failed, err)
+	}
+}
+
+// A folder that has kept another run is no state of this one: the run is made, and the folder stays as it is.
+func TestOtherState(t *testing.T) {
+	spec, dir := trees(t, "map=null"), filepath.Join(t.TempDir(), "run")
+	stopEarly(t, dir, trees(t, "map=null", "seed=9"), Options{Every: time.Nanosecond})
+	before := contents(t, dir)
+	c := cluster.InMemory(0, 0)
+	working(t, c, 1)
+	if _, err := MakeElsewhere(t.Context(), c, []Whole{{Dir: dir, Fit: &spec}}, "", nil); !errors.As(err, new(*OtherRunError)) || !strings.Contains(err.Error(), "seed") {
+		t.Error(err)
+	}
+	if contents(t, dir) != before {
+		t.Error("the folder was changed")
+	}
+	fresh := filepath.Join(filepath.Dir(dir), "fresh")
+	if failed, err := MakeElsewhere(t.Context(), c, []Whole{{Dir: fresh, Fit: &spec}}, "", nil); err != nil || failed[0] != nil {
+		t.Error(failed, err)
 	}
 }

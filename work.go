@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -59,7 +62,7 @@ func NewWorker(c cluster.Cluster, o WorkOptions) *Worker {
 const foreignPause = 10 * time.Second
 
 // Run takes and computes tasks until ctx ends: then each task is given back after its step, and Run returns nil. A task of another version of
-// the program, or of another architecture, is left to others. A *cluster.HungError says that a task hangs: end the process.
+// the program, or of another architecture, or one that needs more than this machine has, is left to others. A *cluster.HungError says that a task hangs: end the process.
 func (w *Worker) Run(ctx context.Context) error {
 	w.shop.sweep()
 	ctx, stop := context.WithCancel(ctx)
@@ -177,7 +180,19 @@ func (w *workshop) work(ctx context.Context, job *cluster.Job) (result []byte, e
 	if do == nil {
 		return nil, &cluster.FinalError{Err: fmt.Errorf("it asks for %q, which this program does not know", o.Does)}
 	}
-	return do(w, ctx, o, job)
+	result, err = do(w, ctx, o, job)
+	return result, unfit(err)
+}
+
+// unfit marks the errors of this machine, such as too little memory or a full disk: the task is left to workers that have more.
+func unfit(err error) error {
+	short := new(ConfigError)
+	switch {
+	case errors.As(err, new(*cluster.FinalError)), errors.As(err, new(*cluster.ForeignError)):
+	case errors.As(err, &short) && short.OfMachine(), errors.As(err, new(*depot.SmallError)), errors.As(err, new(*fs.PathError)), errors.As(err, new(*os.LinkError)):
+		return &cluster.ForeignError{Why: err}
+	}
+	return err
 }
 
 // part carries out a part of a phase of a fit.
@@ -229,21 +244,31 @@ func (w *workshop) plan(o order, job *cluster.Job) (*spec.Plan, error) {
 	if err != nil {
 		return nil, &cluster.FinalError{Err: err}
 	}
-	places, dir, err := w.files(job)
+	places, dir, err := w.files(job, s.Files())
 	if err != nil {
 		return nil, err
 	}
-	return s.Placed(places).Plan(dir, w.Memory, method.Job{Pool: w.threads, Files: o.Shelves})
+	p, err := s.Placed(places).Plan(dir, w.Memory, method.Job{Pool: w.threads, Files: o.Shelves})
+	if err == nil && !maps.Equal(sumsOf(p), o.Sums) {
+		err = &cluster.FinalError{Err: errors.New("the files of examples, or of model.init, have changed since the run read them: begin it again")}
+	}
+	return p, err
 }
 
-// files brings the files of a task to this machine. It returns where those lie that configs name, and the folder of known sets.
-func (w *workshop) files(job *cluster.Job) (places map[string]string, dir string, err error) {
+// files brings the files of a task to this machine. It returns where those lie that configs name, and the folder of known sets. A config that
+// names a file which the task does not bring is refused: that file would be read from this machine's disk, for whoever submits the run.
+func (w *workshop) files(job *cluster.Job, named []string) (places map[string]string, dir string, err error) {
 	task := job.Task
+	for _, name := range named {
+		if !slices.ContainsFunc(task.Data, func(in cluster.Input) bool { return in.Name == namedFile+name }) {
+			return nil, "", &cluster.FinalError{Err: fmt.Errorf("the config names the file %s, and the task does not bring it", name)}
+		}
+	}
+	places = map[string]string{}
 	if len(task.Data) == 0 {
-		return nil, w.DataDir, nil
+		return places, w.DataDir, nil
 	}
 	here := w.DataDir != "" // the files lie in DataDir
-	places = map[string]string{}
 	var all []depot.File
 	for i, in := range task.Data {
 		name, known := strings.CutPrefix(in.Name, knownFile)
@@ -255,7 +280,8 @@ func (w *workshop) files(job *cluster.Job) (places map[string]string, dir string
 			f.Name = fmt.Sprintf("%d/%s", i, at)
 			places[name] = filepath.Join(w.DataDir, at)
 		}
-		here = here && depot.Is(filepath.Join(w.DataDir, filepath.FromSlash(at)), f.Sum)
+		path := filepath.FromSlash(at)
+		here = here && filepath.IsLocal(path) && depot.Is(filepath.Join(w.DataDir, path), f.Sum)
 		all = append(all, f)
 	}
 	if here {

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/starling-smc/starling/cluster"
@@ -36,10 +36,28 @@ func (w *workshop) whole(ctx context.Context, _ order, job *cluster.Job) ([]byte
 	if err != nil {
 		return nil, &cluster.FinalError{Err: err}
 	}
-	places, dir, err := w.files(job)
+	places, dir, err := w.files(job, one.files())
 	if err != nil {
 		return nil, err
 	}
+	made := func(state []byte) ([]byte, error) {
+		return w.made(ctx, job, state, one, places, Options{Threads: 1, DataDir: dir, Memory: w.Memory, from: &o.From})
+	}
+	result, err := made(job.State)
+	if job.State != nil && errors.As(err, new(*stateError)) {
+		if w.Note != nil {
+			w.Note(job.Task, fmt.Errorf("%w; the run begins anew", err))
+		}
+		return made(nil)
+	}
+	return result, err
+}
+
+// stateError says that a run cannot go on from a saved state: it is damaged, or another run's. No result may depend on it.
+type stateError struct{ error }
+
+// made makes a run from a saved state on; nil: from its beginning.
+func (w *workshop) made(ctx context.Context, job *cluster.Job, state []byte, one whole, places map[string]string, o Options) ([]byte, error) {
 	temp, remove, err := w.temp()
 	if err != nil {
 		return nil, err
@@ -50,25 +68,30 @@ func (w *workshop) whole(ctx context.Context, _ order, job *cluster.Job) ([]byte
 		return nil, err
 	}
 	defer folder.Close()
-	if job.State != nil {
-		if err := unpackFolder(job.State, folder); err != nil {
-			return nil, fmt.Errorf("the saved state: %w", err)
+	if state != nil {
+		if err := unpackFolder(state, folder); err != nil {
+			return nil, &stateError{fmt.Errorf("the saved state: %w", err)}
 		}
 	}
 	saves := &saving{job: job, folder: folder}
-	err = one.run(ctx, places, Options{
-		Threads: 1, DataDir: dir, Folder: folder, Memory: w.Memory, from: &o.From, Progress: saves.note,
-	})
+	o.Folder, o.Progress = folder, saves.note
+	err = one.run(ctx, places, o)
 	switch {
 	case ctx.Err() != nil:
 		return nil, errors.Join(ctx.Err(), saves.save())
 	case saves.failed != nil:
 		return nil, saves.failed
-	case errors.As(err, new(*fs.PathError)): // of this machine
+	case errors.As(err, new(*OtherRunError)), errors.As(err, new(*runs.DamagedError)):
+		return nil, &stateError{fmt.Errorf("the saved state: %w", err)}
+	case err != nil && unfit(err) != err:
 		return nil, err
 	case err != nil:
+		words, _, _ := strings.Cut(err.Error(), runs.LastGood) // which is in a folder that goes
+		if err := job.Beside([]byte(words)); err != nil {
+			return nil, err
+		}
 		saves.told(1)
-		return packWhole(err.Error(), nil), nil
+		return packWhole(true, nil), nil
 	}
 	same, timely, err := folder.Parcels()
 	if err != nil {
@@ -78,7 +101,7 @@ func (w *workshop) whole(ctx context.Context, _ order, job *cluster.Job) ([]byte
 		return nil, err
 	}
 	saves.told(1)
-	return packWhole("", same), nil
+	return packWhole(false, same), nil
 }
 
 const (

@@ -79,7 +79,7 @@ func (a *attempt) steps(ctx context.Context) error {
 	} else if !errors.Is(err, ErrNone) {
 		return err
 	}
-	if err := a.claim(keep); err != nil {
+	if err := a.claim(keep, r.Opened); err != nil {
 		return err
 	}
 	job := &Job{Task: a.task, State: a.load(keep), attempt: a, ctx: ctx}
@@ -126,7 +126,7 @@ func over(ctx context.Context) error {
 }
 
 // claim makes the task this worker's, and shuts out all that took it before. A task that has ended its workers too often fails its run.
-func (a *attempt) claim(ctx context.Context) error {
+func (a *attempt) claim(ctx context.Context, opened int) error {
 	a.turn.Lock()
 	defer a.turn.Unlock()
 	var s state
@@ -136,6 +136,9 @@ func (a *attempt) claim(ctx context.Context) error {
 	}
 	if err != nil {
 		return err
+	}
+	if s.Opened != opened {
+		s.Attempts, s.Opened = 0, opened
 	}
 	if s.Attempts >= attempts {
 		return a.fail(ctx, a.run, fmt.Sprintf("part %d of phase %q has ended %d times without progress; the last time: %s", a.task.Part, a.task.Phase, s.Attempts, s.Last))

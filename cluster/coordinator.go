@@ -72,9 +72,13 @@ type phase struct {
 // join begins the run, or joins the one that is there, and reads the results that there are.
 func (p *phase) join(ctx context.Context) error {
 	r, err := p.changeRun(ctx, p.run, func(r *runState) bool {
-		changes := r.Status == "" || r.Status == cancelled || r.Status == done
+		again := r.Status == failed && len(r.Differing) == 0
+		changes := r.Status == "" || r.Status == cancelled || r.Status == done || again
+		if again {
+			r.Opened++
+		}
 		if changes {
-			r.Status = open
+			r.Status, r.Reason = open, ""
 		}
 		return changes
 	})

@@ -248,3 +248,23 @@ func TestDigests(t *testing.T) {
 		}
 	}
 }
+
+// TestUnfit: a machine that lacks what the tasks need leaves them to others, however often it takes them. That is no attempt.
+func TestUnfit(t *testing.T) {
+	simulate(t, func(t *testing.T, ctx context.Context) {
+		c, work := InMemory(0, 0), always(1)
+		done := make(chan error)
+		go func() { done <- collect(t, c, tasks(1), work) }()
+		for range 3 * attempts {
+			small := worker(c, "small", func(context.Context, *Job) ([]byte, error) { return nil, &ForeignError{Why: errors.New("no memory")} })
+			var foreign *ForeignError
+			if err := small.Run(ctx); !errors.As(err, &foreign) || !strings.Contains(err.Error(), "leaves the task to others: no memory") || foreign.task.Phase != "islands" {
+				t.Fatal(err)
+			}
+		}
+		go worker(c, "large", work.work).Run(ctx)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -13,11 +13,12 @@ import (
 type state struct {
 	Epoch    int       `json:"epoch"`
 	Worker   string    `json:"worker"`
-	Attempts int       `json:"attempts"` // begun since the task's state last moved, this one included
-	Last     string    `json:"last"`     // how the last attempt ended
-	Progress float64   `json:"progress"` // 0 to 1
-	Saved    []Content `json:"saved"`    // the saved states, the newest first: two, in case one is damaged
-	Kept     []Content `json:"kept"`     // what Job.Keep stored beside them, in the space Shared
+	Attempts int       `json:"attempts"`         // begun since the task's state last moved, this one included
+	Opened   int       `json:"opened,omitempty"` // runState.Opened when they were counted
+	Last     string    `json:"last"`             // how the last attempt ended
+	Progress float64   `json:"progress"`         // 0 to 1
+	Saved    []Content `json:"saved"`            // the saved states, the newest first: two, in case one is damaged
+	Kept     []Content `json:"kept"`             // what Job.Keep stored beside them, in the space Shared
 }
 
 // Result is a task's result. Its digest is Content.Sum. The other fields differ from worker to worker by nature, and are not compared.
@@ -42,13 +43,15 @@ const (
 type runState struct {
 	Status    string   `json:"status"`
 	Reason    string   `json:"reason"`
-	Differing []Result `json:"differing"` // two different results of one task
+	Differing []Result `json:"differing"`        // two different results of one task
+	Opened    int      `json:"opened,omitempty"` // how often it was submitted again after it had failed
 }
 
 // ErrCancelled is the end of a run that somebody cancelled. Its states and results stay: submitting it again goes on from them.
 var ErrCancelled = errors.New("the run was cancelled, by request or since another process that had submitted it was interrupted: submit it again to go on")
 
-// FailedError is the end of a run that cannot go on.
+// FailedError is the end of a run that cannot go on. Submitting it again goes on from its states and results, with as many attempts for each
+// task as before, since its owner may have mended the reason. A run with Differing results stays failed.
 type FailedError struct {
 	Reason    string
 	Differing []Result // two different results of one task, both in the space Shared: determinism is broken. Otherwise none
@@ -143,7 +146,7 @@ func (c Cluster) fail(ctx context.Context, id Sum, reason string, differing ...R
 		if r.Status == failed {
 			return false
 		}
-		*r = runState{failed, reason, differing}
+		r.Status, r.Reason, r.Differing = failed, reason, differing
 		return true
 	})
 	if err != nil {
@@ -152,7 +155,7 @@ func (c Cluster) fail(ctx context.Context, id Sum, reason string, differing ...R
 	return r.ended()
 }
 
-// Fail ends a run for a reason that its submitter is told. Submitting it again goes on from what its workers have computed.
+// Fail ends a run for a reason that its submitter is told.
 func (c Cluster) Fail(ctx context.Context, id Sum, reason string) error {
 	err := c.fail(ctx, id, reason)
 	if ended := (*FailedError)(nil); errors.As(err, &ended) {

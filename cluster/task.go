@@ -73,13 +73,20 @@ func digest(kind string, t Task) Sum {
 	return SumOf(slices.Concat([]byte(kind+"\n"), b))
 }
 
-// ForeignError says that a worker's program cannot compute a task with the bits of the others.
+// ForeignError says that a worker cannot compute a task which others may compute: its program does not give the bits of the others or,
+// where Work returned the error, its machine lacks something, which is Why. It is no attempt.
 type ForeignError struct {
 	What, Worker, Task string
+	Why                error
 	task               Task
 }
 
+func (e *ForeignError) Unwrap() error { return e.Why }
+
 func (e *ForeignError) Error() string {
+	if e.Why != nil {
+		return fmt.Sprintf("this worker leaves the task to others: %v", e.Why)
+	}
 	return fmt.Sprintf("this worker has %s %s, and the run asks for %s: start a worker that has it", e.What, e.Worker, e.Task)
 }
 
@@ -87,11 +94,11 @@ func (e *ForeignError) Error() string {
 func (t Task) foreign(version, arch, kernel string) error {
 	switch {
 	case t.Version != version:
-		return &ForeignError{"version", version, t.Version, t}
+		return &ForeignError{"version", version, t.Version, nil, t}
 	case t.Arch != arch:
-		return &ForeignError{"architecture", arch, t.Arch, t}
+		return &ForeignError{"architecture", arch, t.Arch, nil, t}
 	case !slices.Contains(t.Kernels, kernel):
-		return &ForeignError{"kernel", kernel, fmt.Sprint(t.Kernels), t}
+		return &ForeignError{"kernel", kernel, fmt.Sprint(t.Kernels), nil, t}
 	}
 	return nil
 }

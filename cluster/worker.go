@@ -51,7 +51,7 @@ type HungError struct{ After time.Duration }
 func (e *HungError) Error() string { return fmt.Sprintf("no progress for %v", e.After) }
 
 // Run takes and computes tasks until ctx ends. Then it gives its task back after the step, and returns nil. It returns a *ForeignError
-// for a task that this program cannot compute, and a *HungError if a task hangs: another worker gets the task in either case.
+// for a task that this program or machine cannot compute, and a *HungError if a task hangs: another worker gets the task in either case.
 func (w *Worker) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		lease, err := w.Queue.Take(ctx)
@@ -83,7 +83,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	ended := make(chan error, 1)
 	go func() { ended <- a.steps(work) }()
 	err := a.watch(work, ended)
-	switch hung, failed := new(*HungError), new(*FailedError); {
+	switch hung, failed, foreign := new(*HungError), new(*FailedError), new(*ForeignError); {
 	case err == nil:
 	case errors.Is(err, errLost): // neither acknowledge the task nor give it back
 		w.note(task, errLost)
@@ -96,6 +96,10 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	case errors.Is(err, errStopped):
 		a.end(after, nil)
 		w.noteIf(task, lease.GiveBack(after))
+	case errors.As(err, foreign):
+		(*foreign).task = task
+		a.end(after, nil)
+		return errors.Join(err, lease.GiveBack(after))
 	default:
 		w.note(task, err)
 		tried := a.end(after, err)

@@ -149,8 +149,10 @@ func problemBytes(p *data.Problem) (total int64) {
 // CheckLoading refuses to load examples if the program will need more than limit bytes while they are read; 0 is no limit.
 // What is only needed meanwhile, such as a table, is garbage when the method begins: CheckMemory does not count it.
 func CheckLoading(bytes, limit int64, f *config.Faults) {
-	f.If(limit > 0 && programBytes+bytes > limit, "", "to read the examples, the run needs about %s of memory, but only %s are available (GOMEMLIMIT sets another limit)",
-		bytesText(programBytes+bytes, math.Ceil), bytesText(limit, math.Floor))
+	if limit > 0 && programBytes+bytes > limit {
+		f.Lacks("", "to read the examples, the run needs about %s of memory, but only %s are available (GOMEMLIMIT sets another limit)",
+			bytesText(programBytes+bytes, math.Ceil), bytesText(limit, math.Floor))
+	}
 }
 
 // CheckMemory refuses a method that will need more than limit bytes, and says which settings would fit; 0 is no limit. If
@@ -162,7 +164,7 @@ func (j *Job) CheckMemory(m Method, limit int64, f *config.Faults) Memory {
 	}
 	text := fmt.Sprintf("the run needs %s of memory, but only %s are available", needed(memory.Bytes), bytesText(limit, math.Floor))
 	if n := largest(j.Pool.Threads(), func(n int) bool { return m.Memory(j.on(n)).Bytes <= limit }); n > 0 {
-		f.Add("", "on %s %s; %s would fit (--threads; GOMEMLIMIT sets another limit)",
+		f.Lacks("", "on %s %s; %s would fit (--threads; GOMEMLIMIT sets another limit)",
 			numeral.Several(j.Pool.Threads(), "thread"), text, numeral.Several(n, "thread"))
 		return memory
 	}
@@ -175,7 +177,7 @@ func (j *Job) CheckMemory(m Method, limit int64, f *config.Faults) Memory {
 			text += "; " + s.Fits(n)
 		}
 	}
-	f.Add(field, "%s (GOMEMLIMIT sets another limit)", text)
+	f.Lacks(field, "%s (GOMEMLIMIT sets another limit)", text)
 	return memory
 }
 
@@ -198,7 +200,7 @@ func (m Memory) CheckDisk(free int64, f *config.Faults) {
 	if mends == nil {
 		mends = append(mends, fmt.Sprintf("not even those of one iteration would fit, which need %s: take fewer particles or islands", needed(need(1))))
 	}
-	f.Add(m.Field, "the states that are kept need %s of the disk while the run ends, its checkpoints included, and only %s are free there: %s, or name a folder on another disk with --out",
+	f.Lacks(m.Field, "the states that are kept need %s of the disk while the run ends, its checkpoints included, and only %s are free there: %s, or name a folder on another disk with --out",
 		needed(need(m.Kept)), bytesText(free, math.Floor), strings.Join(mends, ", or "))
 }
 

@@ -199,7 +199,9 @@ func (r *reproduce) makeElsewhere(ctx context.Context, due []unit) (made map[str
 	}
 	made = map[string]error{}
 	for i, u := range due {
-		made[u.dir] = failed[i]
+		if made[u.dir] = failed[i]; failed[i] != nil {
+			made[u.dir] = fmt.Errorf("%v: %w", u, failed[i])
+		}
 	}
 	return made, err
 }

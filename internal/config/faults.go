@@ -25,6 +25,7 @@ type Fault struct {
 	Path    string   // of the setting: names in YAML with dots between them; empty: the fault is of all settings together
 	Also    []string // paths of other settings that may be the cause; if a --set brought one of them, the fault is shown there
 	Inside  bool     // the cause may be a setting inside Path; if a --set brought one of them, the fault is shown there
+	Machine bool     // the settings are right, and this machine lacks what they need, such as memory
 	Message string
 }
 
@@ -60,6 +61,11 @@ func (f *Faults) join(field string) string {
 // Add notes a fault of a field; "" is the struct itself.
 func (f *Faults) Add(field, format string, args ...any) {
 	*f.all = append(*f.all, Fault{Path: f.join(field), Message: fmt.Sprintf(format, args...)})
+}
+
+// Lacks notes that this machine lacks what a field needs.
+func (f *Faults) Lacks(field, format string, args ...any) {
+	*f.all = append(*f.all, Fault{Path: f.join(field), Machine: true, Message: fmt.Sprintf(format, args...)})
 }
 
 // If notes a fault of a field if bad is true.

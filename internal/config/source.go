@@ -27,7 +27,11 @@ func (s *Source) Error(faults ...Fault) error {
 		f.Inside = true
 		located = append(located, s.locate(f))
 	}
-	return s.error(located)
+	err := s.error(located)
+	if e, is := err.(*Error); is {
+		e.machine = !slices.ContainsFunc(faults, func(f Fault) bool { return !f.Machine })
+	}
+	return err
 }
 
 func (s *Source) error(faults []fault) error {
@@ -132,6 +136,13 @@ type fault struct {
 type Error struct {
 	File   string // as given to Parse; empty for settings built in Go
 	faults []fault
+
+	machine bool // all faults are Fault.Machine
+}
+
+// OfMachine reports whether other machines may take the config: this one lacks what it needs.
+func (e *Error) OfMachine() bool {
+	return e.machine
 }
 
 func (e *Error) Error() string {

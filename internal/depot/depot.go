@@ -33,6 +33,9 @@ type File struct {
 	Get   func() ([]byte, error) // where it is not there yet
 }
 
+// SmallError says that the limit of a depot is below the size of the files.
+type SmallError struct{ error }
+
 // Folder returns a folder that has these files. Those that it does not have, or has with other content, are got. key names the folder: the
 // same files have the same key.
 func (d Depot) Folder(key string, files []File) (dir string, err error) {
@@ -91,7 +94,7 @@ func (d Depot) room(key string, bytes int64) error {
 		return nil
 	}
 	if bytes > d.Most {
-		return fmt.Errorf("the files have %d bytes, and the cache %s may have %d: give it more", bytes, d.Dir, d.Most)
+		return &SmallError{fmt.Errorf("the files have %d bytes, and the cache %s may have %d: give it more", bytes, d.Dir, d.Most)}
 	}
 	type folder struct {
 		name  string

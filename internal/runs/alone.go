@@ -73,6 +73,9 @@ func (a *Alone) carryOut(ctx context.Context, part Part) error {
 	}
 	pulse := pulse{every: tellEvery}
 	for !part.Done() {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, a.save(part))
+		}
 		line, err := part.Step(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
@@ -94,7 +97,7 @@ func (a *Alone) carryOut(ctx context.Context, part Part) error {
 		if pulse.due() || part.Done() {
 			a.tell(line.Progress)
 		}
-		if a.job.Progress(line.Progress) && !part.Done() {
+		if a.job.Progress(line.Progress) && !part.Done() && ctx.Err() == nil {
 			if err := a.save(part); err != nil {
 				return err
 			}

@@ -79,27 +79,36 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 	}
 	var tasks []cluster.Task
 	var parts []int
+	lines := make([][]TraceLine, len(w.Parts))
+	if w.traced {
+		for _, l := range w.run.trace {
+			lines[l.Part] = append(lines[l.Part], l)
+		}
+	}
 	for i, part := range w.Parts {
 		if part.Done() {
 			continue
 		}
 		task := *a.task
 		task.Phase, task.Part = w.Name, i
-		if err := a.seed(ctx, w, i, task); err != nil {
+		if err := a.seed(ctx, w, i, task, lines[i]); err != nil {
 			return err
 		}
 		tasks, parts = append(tasks, task), append(parts, i)
 	}
 	ear := &ear{work: w, tell: a.Tell, refused: a.Refused, run: tasks[0].Run(), at: make([]at, len(w.Parts))}
 	for i, part := range w.Parts {
-		ear.at[i].done = part.Done()
+		if ear.at[i].done = part.Done(); part.Done() {
+			ear.ended++
+		}
 	}
 	stop, err := a.Cluster.Hear(ear.run, ear.hear)
 	if err != nil {
 		return err
 	}
+	defer ear.end()
 	defer stop()
-	ear.report(w.begun)
+	ear.begin(w.begun)
 	c := &cluster.Coordinator{Cluster: a.Cluster}
 	err = c.Do(ctx, tasks, func(j int, end cluster.End) error {
 		i := parts[j]
@@ -108,18 +117,24 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 		}
 		return nil
 	})
-	if err != nil && !errors.As(err, new(*cluster.FailedError)) && !errors.Is(err, cluster.ErrCancelled) {
-		later, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer done()
-		if failed := a.Cluster.Cancel(later, ear.run); failed != nil {
-			err = fmt.Errorf("%w; the workers could not be told to stop: %w", err, failed)
-		}
-	}
 	if err != nil {
-		return err
+		return Cancelled(ctx, a.Cluster, ear.run, err)
 	}
 	a.ended = append(a.ended, w.Phase)
 	return w.tellAll()
+}
+
+// Cancelled tells the workers of a run that its submitter has given up for a reason, unless the run has ended by itself. It returns the reason.
+func Cancelled(ctx context.Context, c cluster.Cluster, run cluster.Sum, why error) error {
+	if errors.As(why, new(*cluster.FailedError)) || errors.Is(why, cluster.ErrCancelled) {
+		return why
+	}
+	later, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer done()
+	if failed := c.Cancel(later, run); failed != nil {
+		return fmt.Errorf("%w; the workers could not be told to stop: %w", why, failed)
+	}
+	return why
 }
 
 // Finish tells the cluster that the run is done.
@@ -131,14 +146,14 @@ func (a *Elsewhere) Finish(ctx context.Context) error {
 }
 
 // seed lets the worker of a part that has begun here go on from where it is.
-func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task) error {
+func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task, lines []TraceLine) error {
 	part := w.Parts[i]
 	if part.K() == 0 {
 		return nil
 	}
 	so := outcome{steps: part.K()}
-	for _, l := range w.run.trace {
-		if l.Part == i && w.traced && l.K <= so.steps {
+	for _, l := range lines {
+		if l.K <= so.steps {
 			l.Seconds = 0
 			so.lines = append(so.lines, l)
 		}
@@ -234,13 +249,14 @@ func (w *work) tellAll() error {
 // ear hears the workers of a phase.
 type ear struct {
 	*work
+	run cluster.Sum
+
+	turn    sync.Mutex // for all that follows
 	tell    func(Away)
 	refused func(string)
-	run     cluster.Sum
-
-	turn sync.Mutex // for all that follows
-	at   []at
-	last time.Time // of a report
+	at      []at
+	ended   int       // parts that are done
+	last    time.Time // of a report
 }
 
 // at is what was heard of a part.
@@ -258,7 +274,23 @@ type stamp struct {
 	seconds time.Duration
 }
 
+// begin tells how far the phase is before anything is heard.
+func (e *ear) begin(resumed bool) {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	e.report(resumed)
+}
+
+// end lets nothing more be told: a word may come while the ear is being closed.
+func (e *ear) end() {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	e.tell, e.refused = nil, nil
+}
+
 func (e *ear) hear(word cluster.Word) {
+	e.turn.Lock()
+	defer e.turn.Unlock()
 	if word.Refused != "" && e.refused != nil {
 		e.refused(fmt.Sprintf("machine %s: %s", word.Machine, word.Refused))
 	}
@@ -267,20 +299,19 @@ func (e *ear) hear(word cluster.Word) {
 		return
 	}
 	seconds, _ := e.work.run.clock.read()
-	e.turn.Lock()
 	p := &e.at[s.Part]
 	p.machine, p.heard, p.progress = word.Machine, time.Now(), min(max(s.Progress, 0), 1)
 	if n := len(p.stamps); n == 0 || p.stamps[n-1].k < s.K {
 		p.stamps = append(p.stamps, stamp{s.K, seconds})
 	}
-	e.turn.Unlock()
 	e.report(false)
 }
 
 func (e *ear) done(i int) {
 	e.turn.Lock()
+	defer e.turn.Unlock()
 	e.at[i].done = true
-	e.turn.Unlock()
+	e.ended++
 	e.report(false)
 }
 
@@ -299,14 +330,15 @@ func secondsOf(stamps []stamp, k int, now time.Duration) float64 {
 	return now.Seconds()
 }
 
-// report tells the progress, at most five times a second.
+// report tells the progress, at most five times a second. The turn is held.
 func (e *ear) report(resumed bool) {
 	if e.tell == nil {
 		return
 	}
-	e.turn.Lock()
-	defer e.turn.Unlock()
 	now := time.Now()
+	if !resumed && e.ended < len(e.at) && now.Sub(e.last) < tellEvery { // before the parts are counted: workers tell thousands of words a second
+		return
+	}
 	a := Away{Run: e.run, Phase: e.Name, Parts: len(e.at), Machines: map[string]int{}, Resumed: resumed}
 	for i := range e.at {
 		p := &e.at[i]
@@ -321,9 +353,7 @@ func (e *ear) report(resumed bool) {
 			}
 		}
 	}
-	if a.Share /= float64(len(e.at)); !resumed && a.Done < a.Parts && now.Sub(e.last) < tellEvery {
-		return
-	}
+	a.Share /= float64(len(e.at))
 	e.last = now
 	e.tell(a)
 }

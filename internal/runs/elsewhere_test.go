@@ -203,3 +203,49 @@ func TestAloneRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// deaf is a part whose steps do not look whether they are to stop.
+type deaf struct{ toy }
+
+func (d *deaf) Step(context.Context) (Line, error) { return d.toy.Step(context.Background()) }
+
+// A worker that is asked to stop does so after the step that it makes, and saves the part.
+func TestAloneStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		part := &deaf{toy{steps: 5, before: func(_ context.Context, k int) error {
+			if k == 2 {
+				stop()
+				synctest.Wait()
+			}
+			return nil
+		}}}
+		c := cluster.InMemory(0, 0)
+		w := &cluster.Worker{Cluster: c, Name: "w", Version: "1", Arch: "toy", Kernel: "none", Work: func(ctx context.Context, job *cluster.Job) ([]byte, error) {
+			run, _ := NewAlone(job, false)
+			return nil, run.Phase(ctx, nil, Phase{Name: "p", Parts: []Part{part}})
+		}}
+		task := cluster.Task{Version: "1", Arch: "toy", Kernels: []string{"none"}, Phase: "p"}
+		if err := c.Queue.Put(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		state, _, err := c.Values.Value(t.Context(), "state."+task.Run().String()+"."+task.Digest().String())
+		if part.K() > 3 || err != nil || !strings.Contains(string(state), `"saved":[{`) {
+			t.Errorf("stopped in step 2, and it made %d; %s, %v", part.K(), state, err)
+		}
+	})
+}
+
+// Words that come when the phase has ended are told to nobody.
+func TestEarEnds(t *testing.T) {
+	e := &ear{
+		work: &work{run: new(Run), Phase: Phase{Name: "p"}}, at: make([]at, 1),
+		tell: func(Away) { t.Error("told of progress") }, refused: func(string) { t.Error("told of a refusal") },
+	}
+	e.end()
+	e.hear(cluster.Word{Refused: "no", Step: []byte(`{"phase": "p", "k": 1}`)})
+}

@@ -219,6 +219,16 @@ func (f *Folder) held() bool { return f.lock.Held() }
 // Kept reports whether the folder holds a state to resume from, or a result.
 func (f *Folder) Kept() bool { return f.kept }
 
+// Holds reports whether there is a state to resume from, or a result, of whatever run. Kept says so of the run that this process has begun or
+// resumed in the folder.
+func (f *Folder) Holds() bool {
+	if f.has(checkpointFile) || f.has(previousFile) {
+		return true
+	}
+	m, err := ReadManifest(f.Dir)
+	return err == nil && m.Status == Done
+}
+
 // Most is the number of bytes beyond which a file of the result is written as several, if it can be.
 func (f *Folder) Most() int64 { return f.kind.Most }
 

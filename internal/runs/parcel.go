@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,10 +45,14 @@ func (f *Folder) Parcels() (same, timely []byte, err error) {
 	return both[false].Encode(), both[true].Encode(), nil
 }
 
-// Unpack puts the files of parcels into a folder, the manifest last of all. Then it removes the run's other files, which were there before.
+// Unpack puts the files of parcels into a folder, the manifest last of all. Then it removes the run's other files, which were there before. A
+// folder that has kept another run stays as it is: the error is an *OtherRunError.
+//
+// A crash in between leaves a run that begins anew: the folder has no checkpoint while it has files of two processes, since a checkpoint counts
+// the lines of its own process' trace.
 func (f *Folder) Unpack(parcels ...[]byte) error {
-	var last []byte
-	has := map[string]bool{}
+	files := map[string][]byte{}
+	var names []string
 	for _, parcel := range parcels {
 		d, err := ckpt.NewDecoder(parcel, parcelKind)
 		if err != nil {
@@ -57,25 +62,31 @@ func (f *Folder) Unpack(parcels ...[]byte) error {
 			if !f.kind.has(name) {
 				return fmt.Errorf("a parcel with a file %q, which no run has", name)
 			}
-			has[name] = true
-			b := d.Bytes(name)
-			if name == manifestFile {
-				last = b
-				continue
-			}
-			if err := ckpt.WriteFile(f.path(name), b); err != nil {
-				return saving(err)
-			}
+			files[name], names = d.Bytes(name), append(names, name)
 		}
 		if err := d.Err(); err != nil {
 			return err
 		}
 	}
-	if last == nil {
-		return nil
+	if files[manifestFile] == nil {
+		return errors.New("parcels without a manifest")
 	}
-	if err := ckpt.WriteFile(f.path(manifestFile), last); err != nil {
-		return saving(err)
+	if err := f.same(files); err != nil {
+		return err
+	}
+	last := []string{checkpointFile, previousFile, manifestFile}
+	for _, name := range last[:2] {
+		if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return saving(err)
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(last, name) })
+	for _, name := range append(names, last...) {
+		if b, is := files[name]; is {
+			if err := ckpt.WriteFile(f.path(name), b); err != nil {
+				return saving(err)
+			}
+		}
 	}
 	f.made, f.kept = false, true
 	entries, err := os.ReadDir(f.Dir)
@@ -83,11 +94,37 @@ func (f *Folder) Unpack(parcels ...[]byte) error {
 		return err
 	}
 	for _, e := range entries {
-		if f.kind.has(e.Name()) && !has[e.Name()] {
+		if _, is := files[e.Name()]; f.kind.has(e.Name()) && !is {
 			if err := os.Remove(f.path(e.Name())); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// same returns an *OtherRunError if the folder has kept another run than the one of these files.
+func (f *Folder) same(files map[string][]byte) error {
+	if !f.Holds() {
+		return nil
+	}
+	var is Manifest
+	if err := json.Unmarshal(files[manifestFile], &is); err != nil {
+		return fmt.Errorf("the manifest: %w", err)
+	}
+	m, err := ReadManifest(f.Dir)
+	if err != nil {
+		return err
+	}
+	config, err := regular.Read(f.path(configFile), limit(configFile))
+	if err != nil {
+		return f.damaged(err)
+	}
+	mine := identity{is.Kind, is.Version, is.Revision, files[configFile], is.Data, is.Init}
+	was := identity{m.Kind, m.Version, m.Revision, config, m.Data, m.Init}
+	other := new(OtherRunError)
+	if err := mine.differ(&was, f.kind.Differ); errors.As(err, &other) {
+		return &OtherRunError{other.Differs, fmt.Errorf("%s holds another run: %w", f.Dir, err)}
 	}
 	return nil
 }

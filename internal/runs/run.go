@@ -238,6 +238,9 @@ func (r *Run) end() {
 	r.folder.busy.Store(false)
 }
 
+// LastGood is what Close says of the folder, behind the error that stopped the run.
+const LastGood = "\nthe last good state is kept in"
+
 // Close ends a run and returns err, the error that stopped it if there was one. A run that is not done is marked as
 // interrupted or failed if a state of it was saved. Close does not release the folder. Closing a run again does nothing.
 func (r *Run) Close(err error) error {
@@ -258,7 +261,7 @@ func (r *Run) Close(err error) error {
 	// A state that counts a damaged file cannot be gone on from.
 	damaged := errors.As(err, new(*DamagedError))
 	if r.Manifest.Status == Failed && !damaged && (r.folder.has(checkpointFile) || r.folder.has(previousFile)) {
-		err = fmt.Errorf("%w\nthe last good state is kept in %s", err, r.folder.Dir)
+		err = fmt.Errorf("%w%s %s", err, LastGood, r.folder.Dir)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/starling-smc/starling/internal/ckpt"
 )
@@ -36,7 +37,7 @@ func (r *Run) Store(part, n int, bytes int64, write func(io.Writer) error) (sum 
 	}
 	path := r.shard(part, n)
 	if free, ok := r.free(r.folder.Dir); ok && free < bytes {
-		return sum, fmt.Errorf("saving the run: %s: needs %d bytes of the disk, which has %d free: %s", path, bytes, free, makeRoom)
+		return sum, &fs.PathError{Op: "saving the run:", Path: path, Err: fmt.Errorf("needs %d bytes of the disk, which has %d free: %s", bytes, free, makeRoom)}
 	}
 	s := newSumming()
 	err = ckpt.Replace(path, "", func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
