@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/starling-smc/starling/cluster"
@@ -68,7 +69,7 @@ func (w *workshop) whole(ctx context.Context, _ order, job *cluster.Job) ([]byte
 		return nil, err
 	case err != nil:
 		saves.told(1)
-		return packWhole(err.Error(), nil), nil
+		return packWhole(failure(err, places), nil), nil
 	}
 	same, timely, err := folder.Parcels()
 	if err != nil {
@@ -79,6 +80,19 @@ func (w *workshop) whole(ctx context.Context, _ order, job *cluster.Job) ([]byte
 	}
 	saves.told(1)
 	return packWhole("", same), nil
+}
+
+// failure says why a run failed in words that are the same on all workers, since results are compared: files have the names that the config gives
+// them, and the folder in which this worker made the run is gone.
+func failure(err error, places map[string]string) string {
+	if kept := (*runs.KeptError)(nil); errors.As(err, &kept) {
+		err = kept.Err
+	}
+	text := err.Error()
+	for name, place := range places {
+		text = strings.ReplaceAll(text, place, name)
+	}
+	return text
 }
 
 const (
