@@ -46,7 +46,7 @@ type runState struct {
 }
 
 // ErrCancelled is the end of a run that somebody cancelled. Its states and results stay: submitting it again goes on from them.
-var ErrCancelled = errors.New("the run was cancelled")
+var ErrCancelled = errors.New("the run was cancelled at the server; resume it to go on from what was computed")
 
 // FailedError is the end of a run that cannot go on.
 type FailedError struct {
