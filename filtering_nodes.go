@@ -66,16 +66,17 @@ func withNodes(ctx context.Context, c cluster.Cluster, g *filtering.Group, confi
 	}
 	patience := time.NewTimer(2 * time.Second)
 	defer patience.Stop()
+	end := c.Cancel
 	select {
 	case left := <-ended:
-		if left == nil {
-			return err
+		if left == nil { // all have given back their tasks
+			end = c.Finish
 		}
 	case <-patience.C:
 	}
 	later, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer done()
-	if failed := c.Cancel(later, g.Run); failed != nil {
+	if failed := end(later, g.Run); failed != nil {
 		tell(&Notice{Text: fmt.Sprintf("the workers could not be told that the filter has ended: %v", failed)})
 	}
 	return err

@@ -40,7 +40,7 @@ type WorkOptions struct {
 	Every time.Duration                      // between two states that are saved; 0: 10 s
 	Note  func(task cluster.Task, err error) // told of faults that the worker has survived; nil: nobody is told
 	Taken func(task cluster.Task)            // told of each task that is begun; nil: nobody is told
-	Ended func(task cluster.Task, err error) // told of its end; nil: nobody is told
+	Ended func(task cluster.Task, err error) // told of its end, and of cluster.ErrStopped and its like; nil: nobody is told
 }
 
 // Worker computes tasks of runs that a cluster hands out.
@@ -111,7 +111,8 @@ type AtWork struct {
 }
 
 // Tasks are those that the worker computes now.
-func (w *Worker) Tasks() (all []AtWork) {
+func (w *Worker) Tasks() []AtWork {
+	all := []AtWork{} // and not null in JSON
 	w.shop.turn.Lock()
 	defer w.shop.turn.Unlock()
 	for job := range w.shop.at {
@@ -164,6 +165,9 @@ func (w *workshop) work(ctx context.Context, job *cluster.Job) (result []byte, e
 		w.turn.Lock()
 		delete(w.at, job)
 		w.turn.Unlock()
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		if w.Ended != nil {
 			w.Ended(job.Task, err)
 		}

@@ -86,8 +86,7 @@ func (w *workshop) made(ctx context.Context, job *cluster.Job, state []byte, one
 	case err != nil && unfit(err) != err:
 		return nil, err
 	case err != nil:
-		words, _, _ := strings.Cut(err.Error(), runs.LastGood) // which is in a folder that goes
-		if err := job.Beside([]byte(words)); err != nil {
+		if err := job.Beside([]byte(failure(err, places))); err != nil {
 			return nil, err
 		}
 		saves.told(1)
@@ -102,6 +101,19 @@ func (w *workshop) made(ctx context.Context, job *cluster.Job, state []byte, one
 	}
 	saves.told(1)
 	return packWhole(false, same), nil
+}
+
+// failure says why a run failed in the words of the submitter: files have the names that the config gives
+// them, and the folder in which this worker made the run is gone.
+func failure(err error, places map[string]string) string {
+	if kept := (*runs.KeptError)(nil); errors.As(err, &kept) {
+		err = kept.Err
+	}
+	text := err.Error()
+	for name, place := range places {
+		text = strings.ReplaceAll(text, place, name)
+	}
+	return text
 }
 
 const (

@@ -48,7 +48,7 @@ type runState struct {
 }
 
 // ErrCancelled is the end of a run that somebody cancelled. Its states and results stay: submitting it again goes on from them.
-var ErrCancelled = errors.New("the run was cancelled, by request or since another process that had submitted it was interrupted: submit it again to go on")
+var ErrCancelled = errors.New("the run was cancelled at the server, by request or since another process that had submitted it was interrupted; resume it to go on from what was computed")
 
 // FailedError is the end of a run that cannot go on. Submitting it again goes on from its states and results, with as many attempts for each
 // task as before, since its owner may have mended the reason. A run with Differing results stays failed.

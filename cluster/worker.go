@@ -34,10 +34,11 @@ type Worker struct {
 	Note func(task Task, err error)
 }
 
-var (
-	errStopped = errors.New("the worker was asked to stop")
-	errLost    = errors.New("another worker has taken the task over")
-)
+// ErrStopped is why the context of a [Work] has ended whose worker was asked to stop: its task is given back. Where the run was cancelled or has
+// failed, the cause is ErrCancelled or a *FailedError.
+var ErrStopped = errors.New("the worker was asked to stop")
+
+var errLost = errors.New("another worker has taken the task over")
 
 // attempts is how often a task may end without progress before its run fails. pause is the time after the first; it doubles with each.
 const (
@@ -78,7 +79,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	}
 	work, stop := context.WithCancelCause(after)
 	defer stop(nil)
-	defer context.AfterFunc(ctx, func() { stop(errStopped) })()
+	defer context.AfterFunc(ctx, func() { stop(ErrStopped) })()
 	a := &attempt{Worker: w, task: task, run: task.Run(), id: task.Digest(), lease: lease, stop: stop, begun: time.Now()}
 	ended := make(chan error, 1)
 	go func() { ended <- a.steps(work) }()
@@ -93,7 +94,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	case errors.As(err, hung): // the queue delivers the task again when the lease has ended
 		a.end(after, err)
 		return err
-	case errors.Is(err, errStopped):
+	case errors.Is(err, ErrStopped):
 		a.end(after, nil)
 		w.noteIf(task, lease.GiveBack(after))
 	case errors.As(err, foreign):

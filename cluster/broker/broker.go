@@ -104,7 +104,7 @@ func Connect(ctx context.Context, options Options) (*Broker, error) {
 	}
 	conn, err := nats.Connect(where, opts...)
 	if err != nil {
-		return nil, unreachable(where, err)
+		return nil, unreachable(where, err, options.Seed != nil)
 	}
 	b.conn = conn
 	if err := b.check(ctx); err != nil {
@@ -153,14 +153,16 @@ func (e awayError) Unwrap() []error { return []error{e.error, ErrAway} }
 // Gone is a context that ends when the connection is closed for good.
 func (b *Broker) Gone() context.Context { return b.broken }
 
-// unreachable says in words why a connection was not made.
-func unreachable(where string, err error) error {
+// unreachable says in words why a connection was not made. keyed: the client has shown a key.
+func unreachable(where string, err error, keyed bool) error {
 	why, away := "", false
 	switch text := strings.ToLower(err.Error()); {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, nats.ErrNoServers):
 		why, away = "nobody listens there: is the server running, and is the port right?", true
 	case strings.Contains(text, "certificate has expired"), strings.Contains(text, "expired certificate"):
 		why = "a certificate has expired or is not valid yet: make new ones, and look at the clocks"
+	case !keyed && strings.Contains(text, "unknown authority"):
+		why = "it has keys: give yours, and an address that begins with tls://"
 	case strings.Contains(text, "unknown authority"), strings.Contains(text, "bad certificate"), strings.Contains(text, "unknown certificate"):
 		why = "a certificate is not of the same authority: give keys that were made together with the server's"
 	case strings.Contains(text, "certificate required"):
@@ -169,7 +171,9 @@ func unreachable(where string, err error) error {
 		why = "it asks for TLS: give the keys, and an address that begins with tls://"
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		why = "it does not speak TLS: an address without keys begins with nats://"
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrNkeysNotSupported), strings.Contains(text, "authorization"):
+	case errors.Is(err, nats.ErrNkeysNotSupported):
+		why = "it has no keys: leave yours out, and give an address that begins with nats://"
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), strings.Contains(text, "authorization"):
 		why = "it refuses the key: use keys that were made with the server's"
 	case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		why, away = "it does not answer", true

@@ -61,7 +61,7 @@ func (b *link) lost(err error) {
 	b.turn.Unlock()
 	lose(nats.ErrDisconnected)
 	if err != nil {
-		b.note(fmt.Errorf("the connection to the server is lost: %w", err))
+		b.note(fmt.Errorf("the connection to the server is lost (%w): it is made again as soon as the server answers", err))
 	}
 }
 

@@ -175,8 +175,10 @@ func (w *worker) ended(t cluster.Task, err error) {
 	switch {
 	case err == nil:
 		w.say("ends %s", taskWords(t))
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, cluster.ErrStopped):
 		w.say("stops %s after its step; another worker goes on", taskWords(t))
+	case errors.Is(err, cluster.ErrCancelled), errors.As(err, new(*cluster.FailedError)):
+		w.say("stops %s after its step: %v", taskWords(t), err)
 	}
 }
 

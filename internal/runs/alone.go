@@ -71,6 +71,11 @@ func (a *Alone) carryOut(ctx context.Context, part Part) error {
 			return fmt.Errorf("the saved state: %w", err)
 		}
 	}
+	if n := len(a.lines); n > 0 {
+		a.tell(a.lines[n-1].Progress)
+	} else {
+		a.tell(0) // a first step may take long, and the part has a worker now
+	}
 	pulse := pulse{every: tellEvery}
 	for !part.Done() {
 		if err := ctx.Err(); err != nil {

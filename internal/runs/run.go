@@ -232,14 +232,22 @@ func (r *Run) Finish(files []File) error {
 	return nil
 }
 
+// KeptError is the error that ended a run, where the run's folder has a good state to go on from.
+type KeptError struct {
+	Err error
+	Dir string
+}
+
+func (e *KeptError) Error() string {
+	return fmt.Sprintf("%v\nthe last good state is kept in %s", e.Err, e.Dir)
+}
+func (e *KeptError) Unwrap() error { return e.Err }
+
 // end lets another run have the folder.
 func (r *Run) end() {
 	r.open = false
 	r.folder.busy.Store(false)
 }
-
-// LastGood is what Close says of the folder, behind the error that stopped the run.
-const LastGood = "\nthe last good state is kept in"
 
 // Close ends a run and returns err, the error that stopped it if there was one. A run that is not done is marked as
 // interrupted or failed if a state of it was saved. Close does not release the folder. Closing a run again does nothing.
@@ -261,7 +269,7 @@ func (r *Run) Close(err error) error {
 	// A state that counts a damaged file cannot be gone on from.
 	damaged := errors.As(err, new(*DamagedError))
 	if r.Manifest.Status == Failed && !damaged && (r.folder.has(checkpointFile) || r.folder.has(previousFile)) {
-		err = fmt.Errorf("%w%s %s", err, LastGood, r.folder.Dir)
+		err = &KeptError{err, r.folder.Dir}
 	}
 	return err
 }
