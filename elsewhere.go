@@ -151,7 +151,11 @@ func elsewhere(o Options, s *Spec, sums map[string]string, told func() method.St
 	return &runs.Elsewhere{
 		Cluster: *o.Cluster,
 		Task: func(ctx context.Context) (cluster.Task, error) {
-			return taskOf(ctx, *o.Cluster, s, o.Folder != nil, o.DataDir, sums)
+			task, err := taskOf(ctx, *o.Cluster, s, o.Folder != nil, o.DataDir, sums)
+			if err == nil {
+				tell(&Submitted{task.Run()})
+			}
+			return task, err
 		},
 		Tell:    func(a runs.Away) { tell(&Progress{awayStatus(a, told())}) },
 		Refused: refusals(tell),

@@ -50,7 +50,7 @@ type Options struct {
 	free func(dir string) (bytes int64, ok bool) // of a folder's disk; nil: as the system says
 }
 
-// Event reports the progress of a run. Fit sends *Loaded once, *Progress many times, and *Notice for messages. Run.Calibrate sends *Calibrated.
+// Event reports the progress of a run. Fit sends *Loaded once, *Progress many times, *Notice for messages, and *Submitted where others carry it out. Run.Calibrate sends *Calibrated.
 type Event interface{ event() }
 
 // Loaded reports the data and the network of a run before the work begins.
@@ -62,6 +62,9 @@ type Loaded struct {
 
 // Progress is the progress of a phase, after a step of any of its parts.
 type Progress struct{ method.Status }
+
+// Submitted is how the server of Options.Cluster knows a run.
+type Submitted struct{ Run cluster.Sum }
 
 // Calibrated is how a decision does on examples that taught it, before it is kept.
 type Calibrated struct {
@@ -80,6 +83,7 @@ func (*Loaded) event()     {}
 func (*Progress) event()   {}
 func (*Calibrated) event() {}
 func (*Notice) event()     {}
+func (*Submitted) event()  {}
 
 // Result is the result of a run.
 type Result struct {

@@ -101,6 +101,7 @@ func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir 
 		watch.tell = oneByOne(progress)
 	}
 	watch.refused = refusals(watch.tell)
+	watch.tell(&Submitted{m.tasks[0].Run()})
 	watch.report()
 	stop, err := c.Hear(m.tasks[0].Run(), watch.hear)
 	if err != nil {

@@ -87,7 +87,7 @@ func (e *ForeignError) Error() string {
 	if e.Why != nil {
 		return fmt.Sprintf("this worker leaves the task to others: %v", e.Why)
 	}
-	return fmt.Sprintf("this worker has %s %s, and the run asks for %s: start a worker that has it", e.What, e.Worker, e.Task)
+	return fmt.Sprintf("this worker has %s %s, and the run asks for %s: copy the starling that submits the run to this machine, if it is for it, and start the worker again", e.What, e.Worker, e.Task)
 }
 
 // foreign compares a worker's program with the one that the task asks for.

@@ -48,6 +48,8 @@ type Options struct {
 	Name  string      // of this process, for the server's log
 	Inbox string      // prefix of the subjects that answers come to, where the permissions ask for one; "": _INBOX
 
+	Patience time.Duration // how long a call to a server that does not answer is repeated; 0: two minutes
+
 	Replicas     int           // of every stream, for Prepare; 0: 1
 	Lease        time.Duration // how long a task that was taken stays with a worker that is not heard of, for Prepare; 0: cluster.LeaseTime
 	QuotaTasks   int64         // the most tasks that are queued, for Prepare; 0: a million
@@ -68,7 +70,7 @@ type Broker struct {
 // Connect connects to a server. It does not wait for one: that nobody listens is an error, as are refused keys and certificates, a server that
 // is too old, and one without JetStream. A connection that is lost later is made again, unless Once.
 func Connect(ctx context.Context, options Options) (*Broker, error) {
-	b := &Broker{newLink(options.Note), options, cmp.Or(options.Lease, cluster.LeaseTime), 24 * time.Hour}
+	b := &Broker{newLink(options.Note, cmp.Or(options.Patience, patience)), options, cmp.Or(options.Lease, cluster.LeaseTime), 24 * time.Hour}
 	where := options.Server
 	opts := []nats.Option{
 		nats.Name(options.Name), nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(3),
@@ -149,6 +151,9 @@ var ErrAway = errors.New("no server")
 type awayError struct{ error }
 
 func (e awayError) Unwrap() []error { return []error{e.error, ErrAway} }
+
+// Hurry makes calls to a server that does not answer end within seconds: this process is asked to end, and others go on.
+func (b *Broker) Hurry() { b.hurry() }
 
 // Gone is a context that ends when the connection is closed for good.
 func (b *Broker) Gone() context.Context { return b.broken }

@@ -40,15 +40,22 @@ type link struct {
 
 	broken context.Context // ends when the connection is closed for good
 	end    context.CancelCauseFunc
+
+	hurried context.Context // ends when this process is asked to end (Hurry)
+	hurry   context.CancelFunc
 }
 
 type held struct{ run, content cluster.Sum }
 
-const patience = 2 * time.Minute
+const (
+	patience = 2 * time.Minute
+	hurry    = 5 * time.Second // the patience of a process that is asked to end
+)
 
-func newLink(told func(error)) *link {
+func newLink(told func(error), patience time.Duration) *link {
 	b := &link{told: told, patience: patience, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
 	b.broken, b.end = context.WithCancelCause(context.Background())
+	b.hurried, b.hurry = context.WithCancel(context.Background())
 	b.session, b.lose = context.WithCancelCause(b.broken)
 	return b
 }
@@ -222,6 +229,8 @@ func (b *link) once(ctx context.Context, m *nats.Msg, most time.Duration) (*nats
 func (b *link) ask(ctx context.Context, subject string, header nats.Header, data []byte, answered func(*nats.Msg) error) error {
 	until, end := context.WithTimeout(ctx, b.patience)
 	defer end()
+	defer context.AfterFunc(b.hurried, func() { time.AfterFunc(hurry, end) })()
+	begun := time.Now()
 	pause := 5 * time.Millisecond
 	most := 2 * time.Second // servers that choose a leader answer nothing: who asks again soon is heard soon
 	var last error
@@ -247,7 +256,7 @@ func (b *link) ask(ctx context.Context, subject string, header nats.Header, data
 			pause = min(2*pause, time.Second)
 		}
 		if until.Err() != nil && ctx.Err() == nil {
-			return fmt.Errorf("the server has not answered for %v: see whether it runs, and go on when it does (%s: %w)", b.patience, subject, explain(last))
+			return fmt.Errorf("the server has not answered for %v: see whether it runs, and go on when it does (%w)", time.Since(begun).Round(time.Second), explain(last))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,7 +36,11 @@ process that submitted it writes, stays. A run that is at work must be cancelled
 beginning of it.`,
 		Example: "  starling cluster forget 3f2a91c0d1e2 --server tls://node1.lab.org:4222 --keys KEYS",
 	}, func(ctx context.Context, b *broker.Broker, run broker.Run) (string, error) {
-		return fmt.Sprintf("run %s is removed from the server: it had stored %s", shortSum(run.Sum), inBytes(run.Bytes)), b.Forget(ctx, run.Sum)
+		err := b.Forget(ctx, run.Sum)
+		if at := (*broker.AtWorkError)(nil); errors.As(err, &at) {
+			return "", wrongUse("run %s is at work (%s): cancel it first", shortSum(run.Sum), at.Why)
+		}
+		return fmt.Sprintf("run %s is removed from the server: it had stored %s", shortSum(run.Sum), inBytes(run.Bytes)), err
 	})
 }
 

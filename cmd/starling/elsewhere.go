@@ -17,6 +17,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/cluster/broker"
+	"github.com/starling-smc/starling/cluster/keyring"
 	"github.com/starling-smc/starling/cluster/server"
 )
 
@@ -42,6 +43,9 @@ func (e *elsewhere) given() []flagged {
 // asked reports whether others are to compute.
 func (e *elsewhere) asked() bool { return e.server != "" || e.workers > 0 }
 
+// outage is how long a run waits for a server that is away, such as one that starts again.
+const outage = 30 * time.Minute
+
 // mostWorkers is more processes than a machine has use for.
 const mostWorkers = 512
 
@@ -64,7 +68,12 @@ func (e *elsewhere) open(ctx context.Context, store string, threads int) (c *clu
 	none := func(bool) {}
 	switch {
 	case e.server != "":
-		b, err := e.connect(ctx)
+		o, err := e.options(keyring.Submitter)
+		if err != nil {
+			return nil, none, err
+		}
+		o.Patience = outage
+		b, err := broker.Connect(ctx, o)
 		if err != nil {
 			return nil, none, err
 		}
@@ -233,6 +242,13 @@ func (c *crew) close(done bool) {
 	}
 	if done {
 		os.RemoveAll(c.store)
+	}
+}
+
+// tellStore says where the work of children is kept that was not done.
+func (e *elsewhere) tellStore(store string) {
+	if e.workers > 0 {
+		tell("starling: what the workers have done is in " + store + ", which is removed when the run is done")
 	}
 }
 

@@ -114,6 +114,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	done := false
 	defer func() { end(done) }()
 	stdout, line := cmd.OutOrStdout(), newProgress(f.quiet, f.json)
+	line.named = f.elsewhere.server != "" && !f.quiet && !f.json
 	defer line.end()
 	line.show(method.Status{Phase: "reading the data"})
 	result, err := learn(cmd.Context(), specs, starling.Options{Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every, Cluster: others}, line,
@@ -127,6 +128,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		})
 	if stopped(cmd.Context(), err) {
 		line.end()
+		f.elsewhere.tellStore(storeOf(folder.Dir))
 		return f.saved("fit", args[0], folder, append(append(f.table.given(), f.elsewhere.given()...),
 			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck})...)
 	}

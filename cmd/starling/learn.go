@@ -31,6 +31,8 @@ func watched(o starling.Options, p *progress, loaded func(*starling.Loaded)) sta
 			if e.Of == nil || p.first(*e.Of) {
 				p.say("starling: " + e.Text)
 			}
+		case *starling.Submitted:
+			p.submitted(e.Run)
 		case *starling.Progress:
 			p.show(e.Status)
 		}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/internal/visible"
 	"github.com/starling-smc/starling/method"
 )
@@ -18,6 +19,8 @@ type progress struct {
 	screen screen
 	now    func() time.Time
 	stop   func() // stops the ticks
+
+	named bool // runs at a server are told by their names there
 
 	mu    sync.Mutex
 	phase phase
@@ -94,6 +97,13 @@ func (p *progress) say(text string) {
 	defer p.mu.Unlock()
 	p.screen.leave()
 	tell(text)
+}
+
+// submitted tells how a server knows a run.
+func (p *progress) submitted(run cluster.Sum) {
+	if p.named {
+		p.say("starling: at the server this is run " + shortSum(run))
+	}
 }
 
 // first reports whether a finding is new, and keeps it: the runs of a sweep tell one each.

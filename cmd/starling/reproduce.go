@@ -191,6 +191,7 @@ func (r *reproduce) makeElsewhere(ctx context.Context, due []unit) (made map[str
 		return nil, err
 	}
 	line := newProgress(r.quiet, r.json)
+	line.named = r.elsewhere.server != "" && !r.quiet && !r.json
 	defer line.end()
 	failed, err := starling.MakeElsewhere(ctx, *others, all, r.dataDir, watched(starling.Options{}, line, nil).Progress)
 	end(err == nil)

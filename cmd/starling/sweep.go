@@ -110,6 +110,7 @@ func (s *sweep) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	line := newProgress(s.quiet, s.json)
+	line.named = s.elsewhere.server != "" && !s.quiet && !s.json
 	defer line.end()
 	done := 0
 	if err := s.makeElsewhere(cmd.Context(), line); stopped(cmd.Context(), err) {

@@ -99,6 +99,7 @@ func (w *worker) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	defer b.Close()
+	defer context.AfterFunc(ctx, b.Hurry)()
 	name := fmt.Sprintf("%s-%d-%x", host, os.Getpid(), time.Now().UnixMilli()&0xffffff)
 	lease := cluster.LeaseTime
 	if w.pipe {
