@@ -57,10 +57,11 @@ type Options struct {
 	Name  string      // of this process, for the server's log
 	Inbox string      // prefix of the subjects that answers come to, where the permissions ask for one; "": _INBOX
 
-	Replicas     int   // of every stream, for Prepare; 0: 1
-	QuotaTasks   int64 // the most tasks that are queued, for Prepare; 0: a million
-	QuotaBytes   int64 // the most bytes of blocks, for Prepare; 0: as many as the server allows
-	QuotaRecords int64 // the most bytes of tasks, of results and of values, for Prepare; 0: as many as the server allows
+	// For Prepare; 0 leaves a stream that is there as it is:
+	Replicas     int   // of every stream; 0: of a new one 1, or 3 in a cluster of servers
+	QuotaTasks   int64 // the most tasks that are queued; 0: a million in a new stream
+	QuotaBytes   int64 // the most bytes of blocks; 0: as many as the server allows in a new stream
+	QuotaRecords int64 // the most bytes of tasks, of results and of values; 0: as many as the server allows in a new stream
 
 	Note func(error) // if not nil, it is told of faults that the broker survives: lost connections, messages that are refused
 }

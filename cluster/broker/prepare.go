@@ -90,14 +90,31 @@ func (b *Broker) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// stream makes a stream, or changes the one that is there.
+// stream makes a stream, or changes the one that is there. What the options leave open stays as it is: a submitter must not change the copies
+// and the limits that the owner of the server has chosen.
 func (b *Broker) stream(ctx context.Context, s streamConfig) error {
-	_, err := b.api(ctx, "STREAM.INFO."+s.Name, nil, nil)
+	var there struct {
+		Config streamConfig `json:"config"`
+	}
+	_, err := b.api(ctx, "STREAM.INFO."+s.Name, nil, &there)
 	verb := "UPDATE"
 	if coded := (*apiError)(nil); errors.As(err, &coded) && coded.Err == codeNoStream {
 		verb = "CREATE"
+		if b.options.Replicas == 0 && b.conn.ConnectedClusterName() != "" {
+			s.Replicas = 3
+		}
 	} else if err != nil {
 		return err
+	} else {
+		if b.options.Replicas == 0 {
+			s.Replicas = there.Config.Replicas
+		}
+		if s.MaxBytes == -1 {
+			s.MaxBytes = there.Config.MaxBytes
+		}
+		if s.Name == TaskStream && b.options.QuotaTasks == 0 {
+			s.MaxMsgs = there.Config.MaxMsgs
+		}
 	}
 	_, err = b.api(ctx, "STREAM."+verb+"."+s.Name, s, nil)
 	return err
