@@ -130,7 +130,7 @@ func ownSum() string {
 }
 
 // elsewhere lets the workers of o.Cluster carry out the parts of a fit; nil where there are none. told returns what the method told last.
-func elsewhere(o Options, s *Spec, told func() method.Status, tell func(Event)) runs.Executor {
+func elsewhere(o Options, s *Spec, told func() method.Status, tell func(Event)) *runs.Elsewhere {
 	if o.Cluster == nil {
 		return nil
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/cluster"
+	"github.com/starling-smc/starling/cluster/broker"
+	"github.com/starling-smc/starling/cluster/server"
 )
 
 // working starts a worker process' slots on a cluster until the test ends.
@@ -40,18 +42,40 @@ func keptElsewhere(t *testing.T, spec Spec, c cluster.Cluster) (dir string) {
 	return dir
 }
 
-// Every method gives the folder of a single process through the queue in memory.
-func TestElsewhereSameBytes(t *testing.T) {
-	for name, spec := range small(t) {
-		if spec.Data.Memory != nil {
-			continue
+// onNATS is a cluster on an embedded server.
+func onNATS(t *testing.T) cluster.Cluster {
+	t.Helper()
+	s, err := server.Start(server.Options{Dir: filepath.Join(t.TempDir(), "store")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
 		}
+	})
+	b, err := broker.Connect(t.Context(), broker.Options{Dial: s.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b.Cluster()
+}
+
+// Every method gives the folder of a single process through the queue in memory, and through NATS.
+func TestElsewhereSameBytes(t *testing.T) {
+	clusters := map[string]cluster.Cluster{"memory": cluster.InMemory(0, 0), "NATS": onNATS(t)}
+	for _, c := range clusters {
+		working(t, c, 2)
+	}
+	for name, spec := range small(t) {
 		t.Run(name, func(t *testing.T) {
 			_, dir := kept(t, spec)
-			c := cluster.InMemory(0, 0)
-			working(t, c, 2)
-			if want, got := contents(t, dir), contents(t, keptElsewhere(t, spec, c)); got != want {
-				t.Errorf("elsewhere:\n%s\nhere:\n%s", got, want)
+			want := contents(t, dir)
+			for by, c := range clusters {
+				if got := contents(t, keptElsewhere(t, spec, c)); got != want {
+					t.Errorf("by %s:\n%s\nhere:\n%s", by, got, want)
+				}
 			}
 		})
 	}
@@ -74,25 +98,25 @@ func TestElsewhereMemory(t *testing.T) {
 // A run that is stopped asks the workers to stop, and what they have done stays: resumed with the cluster, or without, it ends with the
 // same bytes. A run that was begun here goes on there from where it is.
 func TestElsewhereResumed(t *testing.T) {
-	spec := trees(t, "method.smc={particles: 6, islands: 3, path: {full: {iterations: 40}}, move: {leapfrog: {steps: 2, step: 0.05}}}", "map=null")
-	_, whole := kept(t, spec)
-	want := contents(t, whole)
-	stopped := func(o Options) string {
-		dir := filepath.Join(t.TempDir(), "run")
-		stopEarly(t, dir, spec, o)
-		return dir
-	}
-	c := cluster.InMemory(0, 0)
-	here := Options{Every: time.Nanosecond}
-	working(t, c, 2)
-	for name, way := range map[string][2]Options{
-		"there, there": {{Cluster: &c}, {Cluster: &c}}, "there, here": {{Cluster: &c}, {}}, "here, there": {here, {Cluster: &c}},
+	for _, spec := range []Spec{
+		trees(t, "method.smc={particles: 6, islands: 3, path: {full: {iterations: 40}}, move: {leapfrog: {steps: 2, step: 0.05}}}", "map=null"),
+		trees(t, "method.smc={particles: 12, islands: 2, pilot: true}", "map.restarts=2"),
+		many(t), // files of kept states go along
 	} {
-		dir := stopped(way[0])
-		if _, err := resume(t.Context(), dir, spec, way[1]); err != nil {
-			t.Errorf("%s: %v", name, err)
-		} else if got := contents(t, dir); got != want {
-			t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
+		_, whole := kept(t, spec)
+		want := contents(t, whole)
+		for _, name := range []string{"there, there", "there, here", "here, there"} {
+			c := cluster.InMemory(0, 0)
+			working(t, c, 2)
+			ways := map[string]Options{"here": {Every: time.Nanosecond}, "there": {Cluster: &c}}
+			first, then, _ := strings.Cut(name, ", ")
+			dir := filepath.Join(t.TempDir(), "run")
+			stopEarly(t, dir, spec, ways[first])
+			if _, err := resume(t.Context(), dir, spec, ways[then]); err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if got := contents(t, dir); got != want {
+				t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
+			}
 		}
 	}
 }

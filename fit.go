@@ -56,7 +56,8 @@ type fit struct {
 	way      method.Method // that the job does
 	most     int64         // bytes beyond which the posterior is written as several files; 0: no limit
 	progress func(Event)
-	told     method.Status // the last that the method told
+	told     method.Status   // the last that the method told
+	others   *runs.Elsewhere // carry out the parts; nil: this process does
 }
 
 // plan makes all checks before the work begins. The last of them, of the disk, needs the run, which it begins in the folder or reads
@@ -102,9 +103,13 @@ func plan(s Spec, o Options) (*fit, error) {
 		f.most = o.Folder.Most()
 	}
 	m.Threads, m.Data, m.Init = f.job.Pool.Threads(), f.Data.Checksums(), p.InitSum
+	var by runs.Executor
+	if f.others = elsewhere(o, &f.Spec, func() method.Status { return f.told }, f.progress); f.others != nil {
+		by = f.others
+	}
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
 		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{Text: text}) },
-		Executor: elsewhere(o, &f.Spec, func() method.Status { return f.told }, f.progress),
+		Executor: by,
 	})
 	if err != nil || f.job.Run.Done() {
 		return f, damage(err)
@@ -143,7 +148,13 @@ func (f *fit) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.job.Run.Finish(files)
+	if err := f.job.Run.Finish(files); err != nil || f.others == nil {
+		return err
+	}
+	if err := f.others.Finish(ctx); err != nil {
+		f.progress(&Notice{Text: fmt.Sprintf("the run is done, and the server could not be told: %v", err)})
+	}
+	return nil
 }
 
 // run carries out the method, and returns what it found of the particles.

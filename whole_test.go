@@ -2,6 +2,7 @@ package starling
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,5 +68,35 @@ func TestMakeElsewhere(t *testing.T) {
 	}
 	if run, err := OpenRun(all[0].Dir); err != nil || run.Manifest.From != whence(all[0].Dir) {
 		t.Errorf("the way to the run's files is %q: %v", run.Manifest.From, err)
+	}
+}
+
+// What a killed worker leaves in its cache goes with the start of the next one; what is in use stays.
+func TestWorkerSweeps(t *testing.T) {
+	w := &workshop{WorkOptions: WorkOptions{Cache: t.TempDir()}}
+	used, remove, err := w.temp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	left, err := os.MkdirTemp(w.Cache, tempPrefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := os.MkdirTemp(w.Cache, tempPrefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	for _, dir := range []string{used, left} {
+		if err := os.Chtimes(dir, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.sweep()
+	for dir, there := range map[string]bool{used: true, left: false, fresh: true} {
+		if _, err := os.Stat(dir); (err == nil) != there {
+			t.Errorf("%s is there: %v", dir, err == nil)
+		}
 	}
 }

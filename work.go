@@ -33,6 +33,7 @@ type WorkOptions struct {
 	DataDir    string // a folder in which files may lie already
 	Memory     int64  // limit in bytes, which a task must fit in; 0: no limit
 
+	Lease time.Duration                      // of the cluster's queue; 0: cluster.LeaseTime
 	Every time.Duration                      // between two states that are saved; 0: 10 s
 	Note  func(task cluster.Task, err error) // told of faults that the worker has survived; nil: nobody is told
 	Taken func(task cluster.Task)            // told of each task that is begun; nil: nobody is told
@@ -60,6 +61,7 @@ const foreignPause = 10 * time.Second
 // Run takes and computes tasks until ctx ends: then each task is given back after its step, and Run returns nil. A task of another version of
 // the program, or of another architecture, is left to others. A *cluster.HungError says that a task hangs: end the process.
 func (w *Worker) Run(ctx context.Context) error {
+	w.shop.sweep()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	errs := make(chan error, w.options.Slots)
@@ -77,7 +79,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) slot(ctx context.Context, i int) error {
 	one := &cluster.Worker{
 		Cluster: w.cluster, Name: fmt.Sprintf("%s-%d", w.options.Name, i+1), Machine: w.options.Machine, Work: w.shop.work,
-		Version: build(), Arch: runtime.GOARCH, Kernel: lanes.Kernel(), Every: w.options.Every, Note: w.options.Note,
+		Version: build(), Arch: runtime.GOARCH, Kernel: lanes.Kernel(), Every: w.options.Every, Lease: w.options.Lease, Note: w.options.Note,
 	}
 	for {
 		err := one.Run(ctx)

@@ -19,10 +19,8 @@ import (
 // MaxBlock is the most bytes of a block.
 const MaxBlock = 64 << 20
 
-const (
-	leaseTime = 60 * time.Second // a server may need 8 s to choose a new leader: leases outlast that
-	heartbeat = leaseTime / 4
-)
+// LeaseTime is how long a task stays with a worker that is not heard of. A server may need 8 s to choose a new leader: leases outlast that.
+const LeaseTime = time.Minute
 
 // Errors that implementations of the interfaces return, wrapped or not. Any other error is for good: they repeat what
 // failed for a passing reason, such as a server that starts again.

@@ -72,7 +72,7 @@ type phase struct {
 // join begins the run, or joins the one that is there, and reads the results that there are.
 func (p *phase) join(ctx context.Context) error {
 	r, err := p.changeRun(ctx, p.run, func(r *runState) bool {
-		changes := r.Status == "" || r.Status == cancelled
+		changes := r.Status == "" || r.Status == cancelled || r.Status == done
 		if changes {
 			r.Status = open
 		}

@@ -136,9 +136,9 @@ func TestCancel(t *testing.T) {
 		if err := collect(t, c, all, work); !errors.Is(err, ErrCancelled) || time.Since(begun) > 22*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
-		time.Sleep(heartbeat + time.Second)
+		time.Sleep(LeaseTime/4 + time.Second)
 		n := len(work.made(0))
-		time.Sleep(5 * leaseTime)
+		time.Sleep(5 * LeaseTime)
 		if queued, _ := c.Queue.Queued(ctx, all[0].Run()); len(work.made(0)) != n || len(work.made(1)) > 0 || len(queued) > 0 {
 			t.Errorf("steps %v and %v after cancelling, %d tasks queued", work.made(0), work.made(1), len(queued))
 		}

@@ -29,12 +29,12 @@ func crashAnywhere(t *testing.T, m Maker) {
 			c, work := m.Make(t, 0, 0), always(3)
 			go func() {
 				l, _ := start(t, ctx, c, "first", work.work, 12)
-				time.Sleep(2 * leaseTime)
+				time.Sleep(2 * LeaseTime)
 				if _, dead := l.died(); !dead {
 					t.Error("the first worker lives")
 				}
 				l, _ = start(t, ctx, c, "second", work.work, last)
-				time.Sleep(2 * leaseTime)
+				time.Sleep(2 * LeaseTime)
 				var after string
 				if after, reached = l.died(); reached {
 					seen[after] = true
@@ -46,7 +46,7 @@ func crashAnywhere(t *testing.T, m Maker) {
 			if err := collect(t, c, tasks(2), work); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(5 * leaseTime)
+			time.Sleep(5 * LeaseTime)
 			run := tasks(1)[0].Run()
 			if n, _ := c.Results.Last(ctx, run); n != 2 {
 				t.Errorf("%d results", n)
@@ -122,13 +122,13 @@ func randomDeaths(t *testing.T, m Maker) {
 func TestZombie(t *testing.T) {
 	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
 		c, work := m.Make(t, 0, 0), always(4)
-		work.step = leaseTime + leaseTime/2
+		work.step = LeaseTime + LeaseTime/2
 		go func() {
 			zombie, _ := start(t, ctx, c, "zombie", work.work, 0)
 			zombie.mute.Store(true)
 			time.Sleep(time.Second)
 			start(t, ctx, c, "heir", work.work, 0)
-			time.Sleep(8 * leaseTime)
+			time.Sleep(8 * LeaseTime)
 			zombie.turn.Lock()
 			defer zombie.turn.Unlock()
 			first := slices.Index(zombie.ops, "Acknowledge")
@@ -139,7 +139,7 @@ func TestZombie(t *testing.T) {
 		if err := collect(t, c, tasks(1), work); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(10 * leaseTime)
+		time.Sleep(10 * LeaseTime)
 		record, _ := c.Results.Read(ctx, tasks(1)[0].Run(), tasks(1)[0].Digest())
 		var r Result
 		if err := decode(record, &r); err != nil || r.Worker != "heir" || r.Epoch != 2 {
@@ -168,7 +168,7 @@ func TestLateAcknowledgement(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			time.Sleep(leaseTime + time.Second)
+			time.Sleep(LeaseTime + time.Second)
 			heir, _ := start(t, ctx, c, "heir", work.work, 0)
 			time.Sleep(3 * time.Second)
 			late.Acknowledge(ctx)
@@ -280,7 +280,7 @@ func TestPoison(t *testing.T) {
 					}
 					time.Sleep(time.Second / 2) // stopped in that instant, it would be no attempt
 					stop()
-					time.Sleep(2 * leaseTime)
+					time.Sleep(2 * LeaseTime)
 				}
 			}()
 			err := collect(t, c, tasks(3), healthy)
@@ -307,7 +307,7 @@ func TestProgressIsNoPoison(t *testing.T) {
 					time.Sleep(time.Second / 2)
 				}
 				l.kill()
-				time.Sleep(2 * leaseTime)
+				time.Sleep(2 * LeaseTime)
 			}
 			start(t, ctx, c, "last", work.work, 0)
 		}()
@@ -333,7 +333,7 @@ func TestDeterminismFault(t *testing.T) {
 		if err := co.Do(ctx, all, func(int, End) error { return nil }); err != nil {
 			t.Error(err) // the first result was there before the second
 		}
-		time.Sleep(leaseTime)
+		time.Sleep(LeaseTime)
 		var failed *FailedError
 		err := co.Do(ctx, all, func(int, End) error { return nil })
 		if !errors.As(err, &failed) || len(failed.Differing) != 2 {
@@ -400,7 +400,7 @@ func TestHung(t *testing.T) {
 func TestLongStep(t *testing.T) {
 	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
 		c, work := m.Make(t, 0, 0), always(2)
-		work.step = 20 * leaseTime
+		work.step = 20 * LeaseTime
 		for i := range 2 {
 			start(t, ctx, c, fmt.Sprint(i), work.work, 0)
 		}

@@ -94,7 +94,7 @@ func (q *memoryQueue) lease(id Sum) Lease {
 	h := q.held[id]
 	h.lease++
 	l := &memoryLease{q, id, h.task, h.lease}
-	h.expiry = time.AfterFunc(leaseTime, func() { l.GiveBack(context.Background()) })
+	h.expiry = time.AfterFunc(LeaseTime, func() { l.GiveBack(context.Background()) })
 	return l
 }
 
@@ -131,7 +131,7 @@ func (l *memoryLease) Extend(context.Context) error {
 	l.queue.turn.Lock()
 	defer l.queue.turn.Unlock()
 	if h := l.mine(); h != nil {
-		h.expiry.Reset(leaseTime)
+		h.expiry.Reset(LeaseTime)
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type Result struct {
 
 const (
 	open      = "open"
+	done      = "done" // its submitter has all results
 	cancelled = "cancelled"
 	failed    = "failed"
 )
@@ -157,6 +158,18 @@ func (c Cluster) Fail(ctx context.Context, id Sum, reason string) error {
 	if ended := (*FailedError)(nil); errors.As(err, &ended) {
 		return nil
 	}
+	return err
+}
+
+// Finish says that the submitter of a run has all that it asked for.
+func (c Cluster) Finish(ctx context.Context, id Sum) error {
+	_, err := c.changeRun(ctx, id, func(r *runState) bool {
+		changes := r.Status == open
+		if changes {
+			r.Status = done
+		}
+		return changes
+	})
 	return err
 }
 

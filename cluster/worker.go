@@ -26,6 +26,7 @@ type Worker struct {
 
 	Version, Arch, Kernel string // of this program: tasks that ask for others are refused
 
+	Lease    time.Duration // the queue's, of which a worker is heard four times; 0: LeaseTime
 	Every    time.Duration // between two saved states; 0: 10 s
 	Deadline time.Duration // the longest time without progress, longer than any step; 0: 1 h
 
@@ -97,7 +98,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	default:
 		w.note(task, err)
 		tried := a.end(after, err)
-		wait(ctx, min(pause<<max(0, tried-1), leaseTime/2))
+		wait(ctx, min(pause<<max(0, tried-1), LeaseTime/2))
 		w.noteIf(task, lease.GiveBack(after))
 	}
 	return nil
@@ -105,7 +106,7 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 
 // watch extends the lease until the attempt has ended. It stops an attempt that makes no progress, or whose run has ended.
 func (a *attempt) watch(ctx context.Context, ended <-chan error) error {
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(a.beatTime())
 	defer beat.Stop()
 	for {
 		select {
@@ -124,9 +125,12 @@ func (a *attempt) watch(ctx context.Context, ended <-chan error) error {
 	}
 }
 
+// beatTime is the time between two words to the queue.
+func (w *Worker) beatTime() time.Duration { return or(w.Lease, LeaseTime) / 4 }
+
 // beat extends the lease, and returns how the run has ended, if it has. A server that does not answer holds it up for a beat at most.
 func (a *attempt) beat(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, heartbeat)
+	ctx, stop := context.WithTimeout(ctx, a.beatTime())
 	defer stop()
 	a.noteIf(a.task, a.lease.Extend(ctx))
 	var r runState

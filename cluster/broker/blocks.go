@@ -20,16 +20,17 @@ const (
 )
 
 const (
+	pieceSize  = 512 << 10 // servers take messages of 1 MiB unless they are told otherwise
+	headers    = 4 << 10   // room for the headers of a message
 	maxPieces  = cluster.MaxBlock / pieceSize
-	atATime    = 4               // pieces that are under way
-	droppedFor = time.Minute     // until the server removes what was written over a dropped block
-	lag        = 3 * time.Second // that a replica may be behind
+	atATime    = 4           // pieces that are under way
+	droppedFor = time.Minute // until the server removes what was written over a dropped block
 )
 
 func blockSubject(space, sum string) string { return "starling.block." + space + "." + sum + "." }
 
 // blocks is a cluster.Blocks. All pieces but the last have pieceSize bytes. The first is written last: where it is, the others are.
-type blocks struct{ *Broker }
+type blocks struct{ *link }
 
 func (s blocks) Put(ctx context.Context, space string, sum cluster.Sum, block []byte) error {
 	if len(block) > cluster.MaxBlock {
@@ -47,23 +48,8 @@ func (s blocks) Put(ctx context.Context, space string, sum cluster.Sum, block []
 	return piece(ctx, 0, nats.Header{headPieces: {strconv.Itoa(n)}})
 }
 
-// Get returns ErrNone only when no replica can be behind any more: what a result names has been stored, though perhaps not yet everywhere.
 func (s blocks) Get(ctx context.Context, space string, sum cluster.Sum) ([]byte, error) {
-	begun := time.Now()
-	for {
-		block, err := s.get(ctx, blockSubject(space, sum.String()))
-		if !errors.Is(err, cluster.ErrNone) || s.conn.ConnectedClusterName() == "" || time.Since(begun) > lag {
-			return block, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-func (s blocks) get(ctx context.Context, subject string) ([]byte, error) {
+	subject := blockSubject(space, sum.String())
 	first, n, err := s.first(ctx, subject)
 	if err != nil || n == 1 {
 		return first, err
@@ -71,7 +57,7 @@ func (s blocks) get(ctx context.Context, subject string) ([]byte, error) {
 	pieces := make([][]byte, n)
 	pieces[0] = first
 	err = several(ctx, 1, n, func(ctx context.Context, i int) error {
-		m, err := s.direct(ctx, BlockStream, subject+strconv.Itoa(i))
+		m, err := s.newer(ctx, BlockStream, subject+strconv.Itoa(i), 0)
 		if err == nil {
 			pieces[i] = m.data
 		}
@@ -89,7 +75,7 @@ func (s blocks) get(ctx context.Context, subject string) ([]byte, error) {
 
 // first returns the first piece of a block, and how many there are.
 func (s blocks) first(ctx context.Context, subject string) ([]byte, int, error) {
-	m, err := s.direct(ctx, BlockStream, subject+"0")
+	m, err := s.newer(ctx, BlockStream, subject+"0", 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -98,8 +84,9 @@ func (s blocks) first(ctx context.Context, subject string) ([]byte, int, error) 
 	}
 	n, err := strconv.Atoi(m.header.Get(headPieces))
 	if err != nil || n < 1 || n > maxPieces {
-		s.refused.Add(1)
-		return nil, 0, fmt.Errorf("%w: %s is no block that this program wrote", cluster.ErrNone, m.subject)
+		err = errors.New("it is no block")
+		s.refuse(m.subject, err)
+		return nil, 0, fmt.Errorf("%w: %w", cluster.ErrNone, err)
 	}
 	return m.data, n, nil
 }

@@ -20,14 +20,13 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,15 +34,6 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/starling-smc/starling/cluster"
-)
-
-// Streams of the server, and the consumer that hands out tasks. Values is a key-value bucket, whose stream has the prefix KV_.
-const (
-	TaskStream   = "STARLING_TASKS"
-	ResultStream = "STARLING_RESULTS"
-	ValueStream  = "KV_STARLING_VALUES"
-	BlockStream  = "STARLING_BLOCKS"
-	Consumer     = "workers"
 )
 
 // Options say how to reach a server, and what [Broker.Prepare] makes there.
@@ -57,43 +47,27 @@ type Options struct {
 	Name  string      // of this process, for the server's log
 	Inbox string      // prefix of the subjects that answers come to, where the permissions ask for one; "": _INBOX
 
-	// For Prepare; 0 leaves a stream that is there as it is:
-	Replicas     int   // of every stream; 0: of a new one 1, or 3 in a cluster of servers
-	QuotaTasks   int64 // the most tasks that are queued; 0: a million in a new stream
-	QuotaBytes   int64 // the most bytes of blocks; 0: as many as the server allows in a new stream
-	QuotaRecords int64 // the most bytes of tasks, of results and of values; 0: as many as the server allows in a new stream
+	Replicas     int           // of every stream, for Prepare; 0: 1
+	Lease        time.Duration // how long a task that was taken stays with a worker that is not heard of, for Prepare; 0: cluster.LeaseTime
+	QuotaTasks   int64         // the most tasks that are queued, for Prepare; 0: a million
+	QuotaBytes   int64         // the most bytes of blocks, for Prepare; 0: as many as the server allows
+	QuotaRecords int64         // the most bytes of tasks, of results and of values, for Prepare; 0: as many as the server allows
 
 	Note func(error) // if not nil, it is told of faults that the broker survives: lost connections, messages that are refused
 }
 
 // Broker is a connection to a server.
 type Broker struct {
-	options  Options
-	conn     *nats.Conn
-	patience time.Duration // how long a call is repeated
-	lease    time.Duration // how long a task that was taken stays with its worker, for Prepare
-	unnamed  time.Duration // after which a block that no run names is left over
-	refused  atomic.Int64
-
-	turn    sync.Mutex
-	waiting map[*waiter]bool  // calls that wait for answers
-	held    map[held]struct{} // contents that are known to be named for a run
-	broken  context.Context   // ends when the connection is closed for good
-	end     context.CancelCauseFunc
+	*link
+	options Options
+	lease   time.Duration // how long a task that was taken stays with its worker, for Prepare
+	unnamed time.Duration // after which a block that no run names is left over from something that died
 }
-
-const (
-	patience  = 2 * time.Minute
-	leaseTime = time.Minute
-	pieceSize = 512 << 10 // of a block: servers take messages of 1 MiB unless they are told otherwise
-	headers   = 4 << 10   // room for the headers of a message
-)
 
 // Connect connects to a server. It does not wait for one: that nobody listens is an error, as are refused keys and certificates, a server that
 // is too old, and one without JetStream. A connection that is lost later is made again, unless Once.
 func Connect(ctx context.Context, options Options) (*Broker, error) {
-	b := &Broker{options: options, patience: patience, lease: leaseTime, unnamed: unnamed, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
-	b.broken, b.end = context.WithCancelCause(context.Background())
+	b := &Broker{newLink(options.Note), options, cmp.Or(options.Lease, cluster.LeaseTime), 24 * time.Hour}
 	where := options.Server
 	opts := []nats.Option{
 		nats.Name(options.Name), nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(3),
@@ -212,18 +186,9 @@ func unreachable(where string, err error) error {
 	return fmt.Errorf("server %s: %s (%w)", where, why, err)
 }
 
-func closed(err error) error {
-	if err == nil {
-		return errClosed
-	}
-	return fmt.Errorf("%w: %w", errClosed, err)
-}
-
-var errClosed = errors.New("the connection to the server is closed")
-
 // Cluster returns the interfaces of package cluster.
 func (b *Broker) Cluster() cluster.Cluster {
-	return cluster.Cluster{Queue: queue{b}, Blocks: blocks{b}, Values: values{b}, Results: results{b}, News: b}
+	return cluster.Cluster{Queue: queue{b.link}, Blocks: blocks{b.link}, Values: values{b.link}, Results: results{b.link}, News: b}
 }
 
 // Refused returns how many messages were refused because this program did not write them.
@@ -234,10 +199,4 @@ func (b *Broker) Close() error {
 	b.conn.Close()
 	b.end(errClosed)
 	return nil
-}
-
-func (b *Broker) note(err error) {
-	if b.options.Note != nil {
-		b.options.Note(err)
-	}
 }

@@ -341,3 +341,19 @@ func TestUnprepared(t *testing.T) {
 		}
 	})
 }
+
+// TestHalfBlock: a block whose writer died before the last piece is none.
+func TestHalfBlock(t *testing.T) {
+	simulate(t, func(t *testing.T, dir string) {
+		b := connect(t, clustertest.Serve(t, dir, nil), Options{QuotaBytes: 3 * pieceSize})
+		ctx, c := t.Context(), b.Cluster()
+		block := noise(10 * pieceSize)
+		sum := cluster.SumOf(block)
+		if err := c.Blocks.Put(ctx, cluster.Shared, sum, block); !errors.Is(err, cluster.ErrFull) { // as if it had died there
+			t.Fatal(err)
+		}
+		if b, err := c.Blocks.Get(ctx, cluster.Shared, sum); !errors.Is(err, cluster.ErrNone) {
+			t.Errorf("%d bytes, %v", len(b), err)
+		}
+	})
+}

@@ -55,11 +55,6 @@ func (o Options) streams() []streamConfig {
 	return []streamConfig{tasks, results, values, blocks}
 }
 
-const (
-	maxTask   = 256 << 10
-	maxRecord = 256 << 10
-)
-
 // Prepare makes the streams, the bucket and the consumer, or brings those that are there to the options. The owner of a server calls it, or a
 // submitter whose keys permit it; workers do not. It may be called again at any time.
 func (b *Broker) Prepare(ctx context.Context) error {
@@ -90,31 +85,23 @@ func (b *Broker) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// stream makes a stream, or changes the one that is there. What the options leave open stays as it is: a submitter must not change the copies
-// and the limits that the owner of the server has chosen.
-func (b *Broker) stream(ctx context.Context, s streamConfig) error {
-	var there struct {
-		Config streamConfig `json:"config"`
+// Prepared reports whether the streams are there. Their owner has chosen their limits and copies, and Prepare would change them.
+func (b *Broker) Prepared(ctx context.Context) (bool, error) {
+	_, err := b.api(ctx, "STREAM.INFO."+TaskStream, nil, nil)
+	if coded := (*apiError)(nil); errors.As(err, &coded) && coded.Err == codeNoStream {
+		return false, nil
 	}
-	_, err := b.api(ctx, "STREAM.INFO."+s.Name, nil, &there)
+	return err == nil, know(err)
+}
+
+// stream makes a stream, or changes the one that is there.
+func (b *Broker) stream(ctx context.Context, s streamConfig) error {
+	_, err := b.api(ctx, "STREAM.INFO."+s.Name, nil, nil)
 	verb := "UPDATE"
 	if coded := (*apiError)(nil); errors.As(err, &coded) && coded.Err == codeNoStream {
 		verb = "CREATE"
-		if b.options.Replicas == 0 && b.conn.ConnectedClusterName() != "" {
-			s.Replicas = 3
-		}
 	} else if err != nil {
 		return err
-	} else {
-		if b.options.Replicas == 0 {
-			s.Replicas = there.Config.Replicas
-		}
-		if s.MaxBytes == -1 {
-			s.MaxBytes = there.Config.MaxBytes
-		}
-		if s.Name == TaskStream && b.options.QuotaTasks == 0 {
-			s.MaxMsgs = there.Config.MaxMsgs
-		}
 	}
 	_, err = b.api(ctx, "STREAM."+verb+"."+s.Name, s, nil)
 	return err

@@ -14,10 +14,12 @@ import (
 	"github.com/starling-smc/starling/cluster"
 )
 
+const maxTask = 256 << 10
+
 func taskSubject(run, task string) string { return "starling.task." + run + "." + task }
 
 // queue is a cluster.Queue.
-type queue struct{ *Broker }
+type queue struct{ *link }
 
 // Put writes down which contents the task names, so that [Broker.Forget] knows what the run owns, and queues it.
 func (q queue) Put(ctx context.Context, task cluster.Task) error {
@@ -31,11 +33,38 @@ func (q queue) Put(ctx context.Context, task cluster.Task) error {
 	if len(data) > maxTask {
 		return fmt.Errorf("part %d of phase %q has a task of %d bytes, and %d are the most: it names too many contents", task.Part, task.Phase, len(data), maxTask)
 	}
-	_, err := q.publish(ctx, taskSubject(run.String(), task.Digest().String()), nil, data)
+	subject := taskSubject(run.String(), task.Digest().String())
+	_, err := q.publish(ctx, subject, nil, data)
 	if coded := (*apiError)(nil); errors.As(err, &coded) && coded.perSubject() {
 		return cluster.ErrQueued
 	}
-	return know(err)
+	if err = know(err); errors.Is(err, cluster.ErrFull) { // with replicas, a full stream says so before it looks at the subject
+		if _, there := q.get(ctx, TaskStream, lastOf{subject}); there == nil {
+			return cluster.ErrQueued
+		}
+	}
+	return err
+}
+
+// hold writes down that a task of a run names a content.
+func (b *link) hold(ctx context.Context, run cluster.Sum, c cluster.Content) error {
+	if len(c.Blocks) == 0 {
+		return nil
+	}
+	h := held{run, c.Sum}
+	b.turn.Lock()
+	_, known := b.held[h]
+	b.turn.Unlock()
+	if known {
+		return nil
+	}
+	if _, err := b.publish(ctx, valuePrefix+"holds."+run.String()+"."+c.Sum.String(), nil, encode(c)); err != nil {
+		return know(err)
+	}
+	b.turn.Lock()
+	b.held[h] = struct{}{}
+	b.turn.Unlock()
+	return nil
 }
 
 // contents returns what a task names.
@@ -63,10 +92,9 @@ func (q queue) Take(ctx context.Context) (cluster.Lease, error) {
 		}
 		task, err := readTask(m)
 		if err == nil {
-			return &lease{q.Broker, m.Reply, task}, nil
+			return &lease{q.link, m.Reply, task}, nil
 		}
-		q.refused.Add(1)
-		q.note(fmt.Errorf("a message of the queue is refused and removed: %s: %w", m.Subject, err))
+		q.refuse(m.Subject, err)
 		if err := q.ack(ctx, m.Reply, "+TERM"); err != nil {
 			return nil, err
 		}
@@ -177,7 +205,7 @@ func (q queue) Queued(ctx context.Context, run cluster.Sum) ([]cluster.Sum, erro
 }
 
 // subjects returns the subjects of a stream that fit a filter, with the number of messages of each.
-func (b *Broker) subjects(ctx context.Context, stream, filter string) (map[string]int, error) {
+func (b *link) subjects(ctx context.Context, stream, filter string) (map[string]int, error) {
 	all := map[string]int{}
 	for {
 		var page struct {
@@ -205,7 +233,7 @@ func (b *Broker) subjects(ctx context.Context, stream, filter string) (map[strin
 
 // lease is a cluster.Lease: a delivery, with the subject that its acknowledgements go to.
 type lease struct {
-	broker *Broker
+	broker *link
 	reply  string
 	task   cluster.Task
 }
@@ -219,6 +247,6 @@ func (l *lease) GiveBack(ctx context.Context) error { return l.broker.ack(ctx, l
 func (l *lease) Acknowledge(ctx context.Context) error { return l.broker.ack(ctx, l.reply, "+ACK") }
 
 // ack tells the consumer what has become of a delivery, and waits until it has heard.
-func (b *Broker) ack(ctx context.Context, reply, what string) error {
+func (b *link) ack(ctx context.Context, reply, what string) error {
 	return b.ask(ctx, reply, nil, []byte(what), func(*nats.Msg) error { return nil })
 }

@@ -15,12 +15,16 @@ import (
 func resultSubject(run, task string) string { return "starling.result." + run + "." + task }
 
 // results is a cluster.Results. A result's number is that of its message in the stream.
-type results struct{ *Broker }
+type results struct{ *link }
 
 // Write may return ErrExists for its own write, where the answer to the first try was lost. Package cluster compares the sums then.
 func (r results) Write(ctx context.Context, run, task cluster.Sum, record []byte) error {
-	_, err := r.publish(ctx, resultSubject(run.String(), task.String()), nil, record)
+	subject := resultSubject(run.String(), task.String())
+	_, err := r.publish(ctx, subject, nil, record)
 	if coded := (*apiError)(nil); errors.As(err, &coded) && coded.perSubject() {
+		if _, err := r.newer(ctx, ResultStream, subject, 0); err != nil { // who reads it now must find it
+			return err
+		}
 		return cluster.ErrExists
 	}
 	return know(err)

@@ -112,104 +112,73 @@ func (b *Broker) each(ctx context.Context, stream, filter string, one func(*stor
 	}
 }
 
-// hold writes down that a task of a run names a content.
-func (b *Broker) hold(ctx context.Context, run cluster.Sum, c cluster.Content) error {
-	if len(c.Blocks) == 0 {
-		return nil
-	}
-	h := held{run, c.Sum}
-	b.turn.Lock()
-	_, known := b.held[h]
-	b.turn.Unlock()
-	if known {
-		return nil
-	}
-	if _, err := b.publish(ctx, valuePrefix+"holds."+run.String()+"."+c.Sum.String(), nil, encode(c)); err != nil {
-		return know(err)
-	}
-	b.turn.Lock()
-	b.held[h] = struct{}{}
-	b.turn.Unlock()
-	return nil
-}
-
-type held struct{ run, content cluster.Sum }
-
 // named is a block of the space Shared: its bytes, and when it was last named.
 type named struct {
 	bytes int64
 	at    time.Time
 }
 
-// named returns the blocks that a run names, or all runs for "*": those of contents that its tasks name, of its results, and of two results that
-// differ.
+// naming is a kind of record that names contents: where it is, and which it names.
+type naming struct {
+	stream, filter string
+	contents       func(data []byte) ([]cluster.Content, error)
+}
+
+// picks reads a record and picks the contents from it.
+func picks[T any](pick func(T) []cluster.Content) func([]byte) ([]cluster.Content, error) {
+	return func(data []byte) ([]cluster.Content, error) {
+		var record T
+		err := json.Unmarshal(data, &record)
+		return pick(record), err
+	}
+}
+
+// namings returns the records of a run that name contents of the space Shared: what its tasks name, its results, what tasks keep beside their
+// states, and two results that differ.
+func namings(run string) []naming {
+	type kept struct {
+		Kept []cluster.Content `json:"kept"`
+	}
+	result := func(r cluster.Result) []cluster.Content { return append(r.Kept, r.Content, r.Beside) }
+	return []naming{
+		{ValueStream, valuePrefix + "holds." + run + ".*", picks(func(c cluster.Content) []cluster.Content { return []cluster.Content{c} })},
+		{ResultStream, resultSubject(run, "*"), picks(result)},
+		{ValueStream, valuePrefix + "state." + run + ".*", picks(func(s kept) []cluster.Content { return s.Kept })},
+		{ValueStream, valuePrefix + "run." + run, picks(func(r record) (all []cluster.Content) {
+			for _, d := range r.Differing {
+				all = append(all, result(d)...)
+			}
+			return all
+		})},
+	}
+}
+
+// named returns the blocks that a run names, or all runs for "*". Records that this program did not write name nothing.
 func (b *Broker) named(ctx context.Context, run string) (map[cluster.Sum]named, error) {
 	all := map[cluster.Sum]named{}
-	add := func(c cluster.Content, at time.Time) {
-		for i, sum := range c.Blocks {
-			n := named{min(cluster.MaxBlock, c.Bytes-int64(i)*cluster.MaxBlock), at}
-			if before, ok := all[sum]; ok && before.at.After(at) {
-				n.at = before.at
+	for _, n := range namings(run) {
+		err := b.each(ctx, n.stream, n.filter, func(m *stored) error {
+			contents, err := n.contents(m.data)
+			if err != nil {
+				b.refuse(m.subject, err)
+				return nil
 			}
-			all[sum] = n
+			for _, c := range contents {
+				for i, sum := range c.Blocks {
+					at := m.at
+					if before := all[sum].at; before.After(at) {
+						at = before
+					}
+					all[sum] = named{min(cluster.MaxBlock, max(0, c.Bytes-int64(i)*cluster.MaxBlock)), at}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	read := func(m *stored, into any) error {
-		if err := json.Unmarshal(m.data, into); err != nil {
-			return fmt.Errorf("%s is not a record that this program wrote: %w", m.subject, err)
-		}
-		return nil
-	}
-	err := b.each(ctx, ValueStream, valuePrefix+"holds."+run+".*", func(m *stored) error {
-		var c cluster.Content
-		if err := read(m, &c); err != nil {
-			return err
-		}
-		add(c, m.at)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = b.each(ctx, ResultStream, resultSubject(run, "*"), func(m *stored) error {
-		var r cluster.Result
-		if err := read(m, &r); err != nil {
-			return err
-		}
-		for _, c := range append(r.Kept, r.Content, r.Beside) {
-			add(c, m.at)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = b.each(ctx, ValueStream, valuePrefix+"state."+run+".*", func(m *stored) error {
-		var s struct {
-			Kept []cluster.Content `json:"kept"`
-		}
-		if err := read(m, &s); err != nil {
-			return err
-		}
-		for _, c := range s.Kept {
-			add(c, m.at)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = b.each(ctx, ValueStream, valuePrefix+"run."+run, func(m *stored) error {
-		var r record
-		if err := read(m, &r); err != nil {
-			return err
-		}
-		for _, d := range r.Differing {
-			add(d.Content, m.at)
-		}
-		return nil
-	})
-	return all, err
+	return all, nil
 }
 
 // size returns the bytes of all that a run names, and of the states of tasks that have no result yet: those of others were dropped.
@@ -235,7 +204,8 @@ func (b *Broker) size(ctx context.Context, run cluster.Sum) (int64, error) {
 			Saved []cluster.Content `json:"saved"`
 		}
 		if err := json.Unmarshal(m.data, &s); err != nil {
-			return fmt.Errorf("%s is not a record that this program wrote: %w", m.subject, err)
+			b.refuse(m.subject, err)
+			return nil
 		}
 		for _, c := range s.Saved {
 			bytes += c.Bytes
@@ -245,10 +215,7 @@ func (b *Broker) size(ctx context.Context, run cluster.Sum) (int64, error) {
 	return bytes, err
 }
 
-const (
-	forgottenFor = 10 * time.Minute // for workers that are still at the run
-	unnamed      = 24 * time.Hour   // after which a block that no run names is left over from something that died
-)
+const forgottenFor = 10 * time.Minute // for workers that are still at the run
 
 // AtWorkError says that a run cannot be forgotten yet.
 type AtWorkError struct {
@@ -335,11 +302,17 @@ func (b *Broker) forgettable(ctx context.Context, run cluster.Sum) error {
 	if err != nil {
 		return err
 	}
+	left := 0 // a task that has its result may wait for its acknowledgement
+	for subject := range queued {
+		if done["starling.result."+strings.TrimPrefix(subject, "starling.task.")] == 0 {
+			left++
+		}
+	}
 	switch {
 	case revision == 0 && len(queued)+len(done) == 0:
 		return fmt.Errorf("run %v: %w", run, cluster.ErrNone)
-	case r.Status == "open" && len(queued) > 0:
-		return &AtWorkError{run, fmt.Sprintf("%d tasks are queued or computed", len(queued))}
+	case r.Status == "open" && left > 0:
+		return &AtWorkError{run, fmt.Sprintf("%d tasks are queued or computed", left)}
 	}
 	// The news of a run is heard by who has submitted it, also between two phases, when nothing is queued.
 	_, err = b.once(ctx, &nats.Msg{Subject: newsSubject(run)}, 200*time.Millisecond)

@@ -126,6 +126,9 @@ func TestForget(t *testing.T) {
 		if _, err := c.Blocks.Get(ctx, cluster.Shared, one.config.Sum); !errors.Is(err, cluster.ErrNone) {
 			t.Errorf("the config that nobody else names: %v", err)
 		}
+		if _, err := cluster.Load(ctx, c.Blocks, cluster.Shared, two.data); err != nil {
+			t.Errorf("the data that another run names, too: %v", err)
+		}
 		if err := two.do(ctx, c); err != nil {
 			t.Errorf("the other run with the same data and results: %v", err)
 		}

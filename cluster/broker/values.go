@@ -10,10 +10,13 @@ import (
 	"github.com/starling-smc/starling/cluster"
 )
 
-const valuePrefix = "$KV.STARLING_VALUES."
+const (
+	valuePrefix = "$KV.STARLING_VALUES."
+	maxRecord   = 900 << 10 // a value or a result: the record of a task that keeps thousands of files beside its state
+)
 
 // values is a cluster.Values. A revision is the number of the key's last message in the stream.
-type values struct{ *Broker }
+type values struct{ *link }
 
 func (s values) Value(ctx context.Context, key string) ([]byte, uint64, error) {
 	m, err := s.direct(ctx, ValueStream, valuePrefix+key)
@@ -30,5 +33,10 @@ func (s values) Value(ctx context.Context, key string) ([]byte, uint64, error) {
 func (s values) Swap(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	header := nats.Header{"Nats-Expected-Last-Subject-Sequence": {strconv.FormatUint(revision, 10)}}
 	seq, err := s.publish(ctx, valuePrefix+key, header, value)
-	return seq, know(err)
+	if err = know(err); errors.Is(err, cluster.ErrConflict) { // who reads the value now must find the other one
+		if _, err := s.newer(ctx, ValueStream, valuePrefix+key, revision); err != nil && !errors.Is(err, cluster.ErrNone) {
+			return 0, err
+		}
+	}
+	return seq, err
 }

@@ -227,13 +227,13 @@ func readAuthority(dir, prefix string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// readPrivate reads a file that nobody else may read.
+// readPrivate reads a file that only its owner may change, and of others at most its group may read: Kubernetes mounts secrets so.
 func readPrivate(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 && posix {
+	if mode := info.Mode().Perm(); mode&0o027 != 0 && posix {
 		return nil, fmt.Errorf("others on this machine may read or change %s (its mode is %04o): chmod 600 %s", path, mode, path)
 	}
 	return os.ReadFile(path)

@@ -16,6 +16,9 @@ import (
 	"github.com/starling-smc/starling/cluster/keyring"
 )
 
+// MaxPayload is the most bytes of a message.
+const MaxPayload = 2 << 20
+
 const (
 	maxLine    = 4 << 10 // of the protocol, as in the NATS server
 	maxConnect = 16 << 10

@@ -91,7 +91,7 @@ func (s *Server) serve(conn net.Conn) error {
 	}()
 	err = g.copy(inner)
 	inner.Close()
-	conn.Close()
+	conn.SetWriteDeadline(time.Now().Add(time.Second)) // for the server's last words, which say why
 	<-done
 	return err
 }

@@ -18,14 +18,6 @@ const quotaTime = 30 * time.Second
 // recordsShare is how many times larger the store is than the room for each of tasks, results and values.
 const recordsShare = 50
 
-// Info is what a server says of itself.
-type Info struct {
-	Name    string         `json:"name"`
-	Stored  int64          `json:"stored"`  // bytes
-	Limit   int64          `json:"limit"`   // of them
-	Refused map[kind]int64 `json:"refused"` // clients and messages since the start
-}
-
 // Info says how much is stored, and what was refused.
 func (s *Server) Info() Info {
 	i := Info{Name: s.nats.Name(), Limit: s.options.StoreBytes, Refused: s.refused.all()}
@@ -35,38 +27,53 @@ func (s *Server) Info() Info {
 	return i
 }
 
-// manage makes the streams, and then answers who asks for the server until ctx ends. It is a client of its own server. One of several servers
-// repeats the beginning until most of them are there.
-func (s *Server) manage(ctx context.Context, seed []byte, begun chan<- error) {
-	var b *broker.Broker
-	err := context.Canceled
-	for first := true; ctx.Err() == nil && err != nil; first = false {
-		if !first {
-			wait(ctx, time.Second)
-		}
-		if b, err = s.begin(ctx, seed); err == nil || s.options.Peers == nil {
-			break
-		}
-		if first {
-			s.options.Log("waits for most of the servers")
-			close(begun)
-			begun = nil
-		}
-	}
-	if begun != nil {
-		begun <- err
-		close(begun)
-	}
-	if err != nil {
-		return
-	}
+// manage makes the streams, unless they are there, and keeps the limit of runs until ctx ends. Of several servers the leader does so.
+func (s *Server) manage(ctx context.Context, b *broker.Broker, there bool) {
 	defer b.Close()
-	for s.options.RunBytes > 0 && wait(ctx, quotaTime) {
-		if err := s.endLarge(ctx, b); err != nil && ctx.Err() == nil {
-			s.options.Log(fmt.Sprintf("the runs' bytes are not known: %v", err))
+	for looked := time.Now(); wait(ctx, 200*time.Millisecond); {
+		if s.options.Peers != nil && !s.nats.JetStreamIsLeader() {
+			there = false // another leader may have died before it was done
+			continue
+		}
+		if !there {
+			soon, stop := context.WithTimeout(ctx, 15*time.Second)
+			err := b.Prepare(soon)
+			stop()
+			if there = err == nil; !there {
+				s.tellUnlessEnded(ctx, "the streams are not there yet: %v", err)
+			}
+		}
+		if there && s.options.RunBytes > 0 && time.Since(looked) > quotaTime {
+			if err := s.endLarge(ctx, b); err != nil {
+				s.tellUnlessEnded(ctx, "the runs' bytes are not known: %v", err)
+			}
+			looked = time.Now()
 		}
 	}
-	<-ctx.Done()
+}
+
+// manageAmongPeers waits for the other servers before it manages. A request that is made before there is a leader is lost, and so waits in vain.
+func (s *Server) manageAmongPeers(ctx context.Context, seed []byte) {
+	for told := false; ctx.Err() == nil; {
+		soon, stop := context.WithTimeout(ctx, 2*time.Second)
+		b, err := s.connect(soon, seed)
+		stop()
+		if err == nil {
+			s.manage(ctx, b, false)
+			return
+		}
+		if !told {
+			told = true
+			s.tellUnlessEnded(ctx, "waits until most of the servers are there (%v)", err)
+		}
+		wait(ctx, 200*time.Millisecond)
+	}
+}
+
+func (s *Server) tellUnlessEnded(ctx context.Context, format string, err error) {
+	if ctx.Err() == nil {
+		s.options.Log(fmt.Sprintf(format, err))
+	}
 }
 
 // wait returns false when ctx ends before the time is over.
@@ -81,9 +88,9 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// begin connects to the server, and makes its streams.
-func (s *Server) begin(ctx context.Context, seed []byte) (*broker.Broker, error) {
-	o := broker.Options{Dial: s.Dial, Seed: seed, Name: "starling server", Once: true, Replicas: 1}
+// connect connects this process to its server, and answers who asks for the server.
+func (s *Server) connect(ctx context.Context, seed []byte) (*broker.Broker, error) {
+	o := broker.Options{Dial: s.Dial, Seed: seed, Name: "starling server", Once: true, Replicas: 1, Lease: s.options.Lease}
 	// Where blocks have filled the store, there is room for the records that say so.
 	o.QuotaRecords = s.options.StoreBytes / recordsShare
 	o.QuotaBytes = s.options.StoreBytes - 3*o.QuotaRecords
@@ -94,10 +101,7 @@ func (s *Server) begin(ctx context.Context, seed []byte) (*broker.Broker, error)
 	if err != nil {
 		return nil, err
 	}
-	if _, err = b.AnswerAsServer(s.describe); err == nil {
-		err = b.Prepare(ctx)
-	}
-	if err != nil {
+	if _, err = b.AnswerAsServer(s.describe); err != nil {
 		b.Close()
 		return nil, err
 	}

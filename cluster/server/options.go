@@ -24,6 +24,9 @@ func (e *OptionError) Error() string { return e.Err.Error() }
 
 func (e *OptionError) Unwrap() error { return e.Err }
 
+// retriesTold is of how many vain tries to reach another server one is logged: they are a second or so apart.
+const retriesTold = 600
+
 // leastStore is the least limit of a store: a block must fit, and what is kept for records.
 const leastStore = 128 << 20
 
@@ -112,6 +115,8 @@ func (s *Server) natsOptions() (_ *nats.Options, seed []byte, err error) {
 		MaxPayload:             MaxPayload,
 		AuthTimeout:            handshakeTime.Seconds(),
 		DisableJetStreamBanner: true,
+		ConnectErrorReports:    retriesTold, // of routes
+		ReconnectErrorReports:  retriesTold,
 	}
 	if s.keys != nil {
 		inside, err := nkeys.CreateUser()

@@ -32,6 +32,14 @@ var kindWords = []struct {
 	{forged, "forged"},
 }
 
+// Info is what a server says of itself.
+type Info struct {
+	Name    string         `json:"name"`
+	Stored  int64          `json:"stored"`  // bytes
+	Limit   int64          `json:"limit"`   // of them
+	Refused map[kind]int64 `json:"refused"` // clients and messages since the start
+}
+
 // Words says what was refused: "", if nothing was.
 func (i Info) Words() string {
 	var all []string

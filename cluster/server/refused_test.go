@@ -234,7 +234,7 @@ func TestWorkersRights(t *testing.T) {
 		{"any block", forged, publish(message{Subject: "$JS.API.DIRECT.GET.STARLING_BLOCKS.starling.block.shared.*.0", Reply: mine})},
 		{"any result of a run", forged, publish(message{Subject: "$JS.API.DIRECT.GET.STARLING_RESULTS.starling.result.a.*", Reply: mine})},
 		{"a block as a task", forged, publish(message{Subject: "$JS.API.DIRECT.GET.STARLING_BLOCKS.starling.block.shared.secret.0", Reply: "starling.task.a.b"})},
-		{"removing all values", forged, publish(message{Subject: "$KV.STARLING_VALUES.state.a.b", Header: header("Nats-Rollup", "all")})},
+		{"removing all values", forged, publish(message{Subject: "$KV.STARLING_VALUES.state.a.b", Header: nats.Header{"Nats-Rollup": {"all"}, "Nats-Expected-Last-Subject-Sequence": {"0"}}})},
 		{"a value without a comparison", forged, publish(message{Subject: "$KV.STARLING_VALUES.state.a.b"})},
 		{"a result for a while", forged, publish(message{Subject: "starling.result.a.b", Header: header("Nats-TTL", "1s")})},
 		{"dropping an input", forged, publish(message{Subject: "starling.block.shared.secret.0", Header: header("Starling-Dropped", "1")})},

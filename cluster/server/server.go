@@ -28,18 +28,14 @@ type Options struct {
 	Name   string   // of the server among its peers, the same after each start; "": the host's name and the port
 	Peers  []string // the addresses of all servers of a cluster of three or five, this one's may be among them; nil: there is one server
 
-	StoreBytes int64 // the most bytes that it stores; 0: three quarters of what it has stored and what is free on the disk
-	RunBytes   int64 // a run that has stored more bytes is ended, half a minute later at most; 0: no limit
+	StoreBytes int64         // the most bytes that it stores; 0: three quarters of what it has stored and what is free on the disk
+	Lease      time.Duration // as of broker.Options
+	RunBytes   int64         // a run that has stored more bytes is ended, half a minute later at most; 0: no limit
 
 	Log func(string) // if not nil, is told of errors, and of the first clients that are refused
 }
 
-const (
-	// MaxPayload is the most bytes of a message.
-	MaxPayload = 2 << 20
-
-	startTime = 30 * time.Second // for the start: a large store is read
-)
+const startTime = 30 * time.Second // for the start: a large store is read
 
 // Server is a server that runs.
 type Server struct {
@@ -104,15 +100,28 @@ func Start(o Options) (_ *Server, err error) {
 	}
 	s.nats.SetLoggerV2(&logger{refused: s.refused, log: o.Log}, false, false, false)
 	s.nats.Start()
-	if !s.nats.ReadyForConnections(startTime) {
+	if o.Peers != nil {
+		// Start leaves this to a goroutine that waits for a port of NATS's own, which never is: the guard has the port.
+		ready := make(chan struct{})
+		close(ready)
+		s.nats.StartRouting(ready)
+	}
+	if o.Peers == nil && !s.nats.ReadyForConnections(startTime) {
 		return nil, fmt.Errorf("the server in %s was not ready within %v", o.Dir, startTime)
 	}
 	ctx, end := context.WithCancel(context.Background())
 	s.ended = end
-	begun := make(chan error, 1)
-	s.managed.Go(func() { s.manage(ctx, seed, begun) })
-	if err := <-begun; err != nil {
-		return nil, fmt.Errorf("the server in %s starts, but does not work: %w", o.Dir, err)
+	if o.Peers != nil {
+		s.managed.Go(func() { s.manageAmongPeers(ctx, seed) })
+	} else {
+		b, err := s.connect(ctx, seed)
+		if err == nil {
+			err = b.Prepare(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the server in %s starts, but does not work: %w", o.Dir, err)
+		}
+		s.managed.Go(func() { s.manage(ctx, b, true) })
 	}
 	if s.listener != nil {
 		s.serving.Add(1)

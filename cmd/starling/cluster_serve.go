@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -77,10 +78,15 @@ func showServing(cmd *cobra.Command, s *server.Server, o server.Options) {
 		wrap(out, "on this machine: starling worker --server nats://"+s.Address())
 		return
 	}
+	at := s.Address()
+	if host, port, err := net.SplitHostPort(at); err == nil && net.ParseIP(host).IsUnspecified() {
+		wrap(out, "it listens on every network of this machine")
+		at = net.JoinHostPort("HOST", port)
+	}
 	expires := s.Expires()
 	wrap(out, "clients need keys that were made with "+o.Keys+", which expire on "+expires.Format("2006-01-02"))
 	if left := time.Until(expires); left < 30*24*time.Hour {
 		tell(fmt.Sprintf("starling: the keys expire in %d days: make new ones with starling cluster keys", int(left.Hours()/24)))
 	}
-	wrap(out, "on every machine: starling worker --server tls://"+s.Address()+" --keys KEYS")
+	wrap(out, "on every machine: starling worker --server tls://"+at+" --keys KEYS")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,12 +99,13 @@ func askStatus(cmd *cobra.Command, b *broker.Broker) (*clusterStatus, error) {
 	for _, r := range runs {
 		s.Runs = append(s.Runs, runAtServer{r.Sum, r.Status, r.Reason, r.Results, r.Queued, r.Bytes})
 	}
-	workers, err := b.Workers(cmd.Context(), answerTime)
-	if err != nil {
-		return nil, err
-	}
-	servers, err := b.Servers(cmd.Context(), answerTime)
-	if err != nil {
+	var workers, servers [][]byte
+	var errWorkers, errServers error
+	var both sync.WaitGroup
+	both.Go(func() { workers, errWorkers = b.Workers(cmd.Context(), answerTime) })
+	both.Go(func() { servers, errServers = b.Servers(cmd.Context(), answerTime) })
+	both.Wait()
+	if err := cmp.Or(errWorkers, errServers); err != nil {
 		return nil, err
 	}
 	s.Workers = answers[presence](workers, &s.Foreign)

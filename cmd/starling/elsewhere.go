@@ -66,7 +66,11 @@ func (e *elsewhere) open(ctx context.Context, store string, threads int) (c *clu
 		if err != nil {
 			return nil, none, err
 		}
-		if err := b.Prepare(ctx); err != nil {
+		ready, err := b.Prepared(ctx)
+		if err == nil && !ready { // a NATS server that somebody else serves
+			err = b.Prepare(ctx)
+		}
+		if err != nil {
 			b.Close()
 			return nil, none, err
 		}
@@ -82,6 +86,9 @@ func (e *elsewhere) open(ctx context.Context, store string, threads int) (c *clu
 	}
 	return nil, none, nil
 }
+
+// crewLease is short: between the processes of a machine nothing is late.
+const crewLease = 8 * time.Second
 
 // crew is a server within this process, and workers that are its children. They reach it by their stdin and stdout, so that there is no port.
 type crew struct {
@@ -102,7 +109,7 @@ func startCrew(ctx context.Context, store string, workers, threads int) (_ *crew
 			c.close(false)
 		}
 	}()
-	if c.server, err = server.Start(server.Options{Dir: filepath.Join(store, "server"), Log: func(text string) { tell("starling: " + text) }}); err != nil {
+	if c.server, err = server.Start(server.Options{Dir: filepath.Join(store, "server"), Lease: crewLease, Log: func(text string) { tell("starling: " + text) }}); err != nil {
 		return nil, err
 	}
 	if c.broker, err = broker.Connect(ctx, broker.Options{Dial: c.server.Dial, Name: "submitter"}); err != nil {

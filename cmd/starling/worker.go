@@ -98,9 +98,13 @@ func (w *worker) run(cmd *cobra.Command, _ []string) error {
 	}
 	defer b.Close()
 	name := fmt.Sprintf("%s-%d-%x", host, os.Getpid(), time.Now().UnixMilli()&0xffffff)
+	lease := cluster.LeaseTime
+	if w.pipe {
+		lease = crewLease
+	}
 	one := starling.NewWorker(b.Cluster(), starling.WorkOptions{
 		Name: name, Machine: host, Slots: w.threads, Cache: w.cache, CacheBytes: int64(w.most), DataDir: w.dataDir, Memory: memoryLimit(os.DirFS("/")),
-		Every: w.every, Note: w.note, Taken: func(t cluster.Task) { w.say("begins %s", taskWords(t)) }, Ended: w.ended,
+		Every: w.every, Lease: lease, Note: w.note, Taken: func(t cluster.Task) { w.say("begins %s", taskWords(t)) }, Ended: w.ended,
 	})
 	stop, err := b.Answer(func() []byte {
 		p := presence{Name: name, Host: host, Version: starling.Build(), Arch: runtime.GOARCH, Kernel: lanes.Kernel(), Slots: w.threads, Tasks: one.Tasks()}

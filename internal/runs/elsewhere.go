@@ -122,6 +122,14 @@ func (a *Elsewhere) carry(ctx context.Context, w *work) error {
 	return w.tellAll()
 }
 
+// Finish tells the cluster that the run is done.
+func (a *Elsewhere) Finish(ctx context.Context) error {
+	if a.task == nil {
+		return nil
+	}
+	return a.Cluster.Finish(ctx, a.task.Run())
+}
+
 // seed lets the worker of a part that has begun here go on from where it is.
 func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task) error {
 	part := w.Parts[i]
@@ -299,10 +307,6 @@ func (e *ear) report(resumed bool) {
 	e.turn.Lock()
 	defer e.turn.Unlock()
 	now := time.Now()
-	if !resumed && now.Sub(e.last) < tellEvery {
-		return
-	}
-	e.last = now
 	a := Away{Run: e.run, Phase: e.Name, Parts: len(e.at), Machines: map[string]int{}, Resumed: resumed}
 	for i := range e.at {
 		p := &e.at[i]
@@ -317,6 +321,9 @@ func (e *ear) report(resumed bool) {
 			}
 		}
 	}
-	a.Share /= float64(len(e.at))
+	if a.Share /= float64(len(e.at)); !resumed && a.Done < a.Parts && now.Sub(e.last) < tellEvery {
+		return
+	}
+	e.last = now
 	e.tell(a)
 }

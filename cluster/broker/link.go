@@ -6,12 +6,68 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/starling-smc/starling/cluster"
 )
+
+// Streams of the server, and the consumer that hands out tasks. Values is a key-value bucket, whose stream has the prefix KV_.
+const (
+	TaskStream   = "STARLING_TASKS"
+	ResultStream = "STARLING_RESULTS"
+	ValueStream  = "KV_STARLING_VALUES"
+	BlockStream  = "STARLING_BLOCKS"
+	Consumer     = "workers"
+)
+
+// link is a connection to a server, with what its calls share.
+type link struct {
+	conn     *nats.Conn
+	told     func(error)   // of faults that it survives; nil: nobody
+	patience time.Duration // how long a call is repeated
+	refused  atomic.Int64  // messages
+
+	turn    sync.Mutex
+	waiting map[*waiter]bool  // calls that wait for answers
+	held    map[held]struct{} // contents that are known to be named for a run
+	broken  context.Context   // ends when the connection is closed for good
+	end     context.CancelCauseFunc
+}
+
+type held struct{ run, content cluster.Sum }
+
+const patience = 2 * time.Minute
+
+func newLink(told func(error)) *link {
+	b := &link{told: told, patience: patience, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
+	b.broken, b.end = context.WithCancelCause(context.Background())
+	return b
+}
+
+func (b *link) note(err error) {
+	if b.told != nil {
+		b.told(err)
+	}
+}
+
+// refuse counts a message that this program did not write.
+func (b *link) refuse(subject string, why error) {
+	b.refused.Add(1)
+	b.note(fmt.Errorf("%s is not what this program writes: %w", subject, why))
+}
+
+func closed(err error) error {
+	if err == nil {
+		return errClosed
+	}
+	return fmt.Errorf("%w: %w", errClosed, err)
+}
+
+var errClosed = errors.New("the connection to the server is closed")
 
 // Codes of the server's errors.
 const (
@@ -95,7 +151,7 @@ type waiter struct {
 }
 
 // fault is told of errors that the server reports beside the answers. A refused permission ends the calls that need it.
-func (b *Broker) fault(err error) {
+func (b *link) fault(err error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		b.note(err)
 		return
@@ -111,7 +167,7 @@ func (b *Broker) fault(err error) {
 
 // once sends a message and waits for its answer, for a time at most. A refused permission and a connection that was closed for good end it
 // before.
-func (b *Broker) once(ctx context.Context, m *nats.Msg, most time.Duration) (*nats.Msg, error) {
+func (b *link) once(ctx context.Context, m *nats.Msg, most time.Duration) (*nats.Msg, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(b.broken, func() { stop(context.Cause(b.broken)) })()
@@ -138,7 +194,7 @@ func (b *Broker) once(ctx context.Context, m *nats.Msg, most time.Duration) (*na
 
 // ask sends a message until it is answered, or fails for good: most calls change nothing when they are repeated, and the others say how they know
 // that the first try did it. answered reads the answer, and returns what it says as an error.
-func (b *Broker) ask(ctx context.Context, subject string, header nats.Header, data []byte, answered func(*nats.Msg) error) error {
+func (b *link) ask(ctx context.Context, subject string, header nats.Header, data []byte, answered func(*nats.Msg) error) error {
 	until, end := context.WithTimeout(ctx, b.patience)
 	defer end()
 	pause := 5 * time.Millisecond
@@ -179,7 +235,7 @@ func explain(err error) error {
 }
 
 // api calls JetStream's interface with an object and reads the answer into another one.
-func (b *Broker) api(ctx context.Context, name string, request, into any) (*nats.Msg, error) {
+func (b *link) api(ctx context.Context, name string, request, into any) (*nats.Msg, error) {
 	var data []byte
 	if request != nil {
 		data = encode(request)
@@ -216,7 +272,7 @@ func failure(m *nats.Msg) error {
 }
 
 // publish stores a message in the stream of its subject, and returns its number there.
-func (b *Broker) publish(ctx context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
+func (b *link) publish(ctx context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
 	var ack struct {
 		Stream string `json:"stream"`
 		Seq    uint64 `json:"seq"`
@@ -252,7 +308,7 @@ type stored struct {
 }
 
 // direct reads the last message of an exact subject: cluster.ErrNone where there is none. With replicas, one that lags behind may answer.
-func (b *Broker) direct(ctx context.Context, stream, subject string) (*stored, error) {
+func (b *link) direct(ctx context.Context, stream, subject string) (*stored, error) {
 	var s *stored
 	err := b.ask(ctx, "$JS.API.DIRECT.GET."+stream+"."+subject, nil, nil, func(m *nats.Msg) error {
 		switch status := m.Header.Get("Status"); status {
@@ -278,8 +334,29 @@ func (b *Broker) direct(ctx context.Context, stream, subject string) (*stored, e
 	return s, know(err)
 }
 
+// lag is how long a replica may be behind that answers to direct.
+const lag = 3 * time.Second
+
+// newer is direct for what has been stored, though perhaps not yet everywhere: a message with a larger number. It asks again while a replica that
+// answers may be behind.
+func (b *link) newer(ctx context.Context, stream, subject string, than uint64) (*stored, error) {
+	for begun := time.Now(); ; {
+		m, err := b.direct(ctx, stream, subject)
+		if err != nil && !errors.Is(err, cluster.ErrNone) || err == nil && m.seq > than || b.conn.ConnectedClusterName() == "" || time.Since(begun) > lag {
+			return m, err
+		}
+		timer := time.NewTimer(50 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+}
+
 // get reads a message as the stream's leader has it: the last of a subject, or with next the first from a number on. Subjects may have wildcards.
-func (b *Broker) get(ctx context.Context, stream string, request any) (*stored, error) {
+func (b *link) get(ctx context.Context, stream string, request any) (*stored, error) {
 	var answer struct {
 		Message struct {
 			Subject string    `json:"subject"`
