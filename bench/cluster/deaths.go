@@ -75,7 +75,7 @@ func (b *bench) die(ctx context.Context) error {
 		c.Stderr = os.Stderr
 		return c, c.Start()
 	}
-	fit, err := start("fit", "mnist7-gold", "--quiet", "--out", filepath.Join(dir, "run"), "--server", at, "--set", "method.mcmc.epochs=50000000")
+	fit, err := start("fit", "mnist7-gold", "--quiet", "--out", filepath.Join(dir, "run"), "--server", at, "--set", "method.mcmc.epochs=5000000", "--set", "method.mcmc.trace.every=50")
 	if err != nil {
 		return err
 	}
