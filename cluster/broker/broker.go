@@ -74,11 +74,7 @@ func Connect(ctx context.Context, options Options) (*Broker, error) {
 		nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, 250*time.Millisecond),
 		nats.ReconnectBufSize(-1), // calls are repeated here, where they are known
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.fault(err) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				b.note(fmt.Errorf("the connection to the server is lost: %w", err))
-			}
-		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.lost(err) }),
 		nats.ClosedHandler(func(c *nats.Conn) { b.end(closed(c.LastError())) }),
 	}
 	if options.Once {
@@ -165,7 +161,7 @@ func unreachable(where string, err error) error {
 	case strings.Contains(text, "certificate has expired"), strings.Contains(text, "expired certificate"):
 		why = "a certificate has expired or is not valid yet: make new ones, and look at the clocks"
 	case strings.Contains(text, "unknown authority"), strings.Contains(text, "bad certificate"), strings.Contains(text, "unknown certificate"):
-		why = "a certificate is not of the same authority: use keys that were made together"
+		why = "a certificate is not of the same authority: give keys that were made together with the server's"
 	case strings.Contains(text, "certificate required"):
 		why = "it asks for a certificate: give the keys"
 	case errors.Is(err, nats.ErrSecureConnRequired):

@@ -339,6 +339,13 @@ func TestUnprepared(t *testing.T) {
 		if took := time.Since(begun); took < patience || took > patience+10*time.Second {
 			t.Errorf("after %v", took)
 		}
+		begun = time.Now()
+		if _, err := b.Cluster().Queue.Take(t.Context()); err == nil || !strings.Contains(err.Error(), "prepared") {
+			t.Error(err)
+		}
+		if took := time.Since(begun); took < patience || took > patience+10*time.Second {
+			t.Errorf("a worker hears of it after %v", took)
+		}
 	})
 }
 

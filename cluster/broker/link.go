@@ -34,8 +34,11 @@ type link struct {
 	turn    sync.Mutex
 	waiting map[*waiter]bool  // calls that wait for answers
 	held    map[held]struct{} // contents that are known to be named for a run
-	broken  context.Context   // ends when the connection is closed for good
-	end     context.CancelCauseFunc
+	session context.Context   // ends when the connection is lost: what was asked is not answered any more
+	lose    context.CancelCauseFunc
+
+	broken context.Context // ends when the connection is closed for good
+	end    context.CancelCauseFunc
 }
 
 type held struct{ run, content cluster.Sum }
@@ -45,7 +48,38 @@ const patience = 2 * time.Minute
 func newLink(told func(error)) *link {
 	b := &link{told: told, patience: patience, waiting: map[*waiter]bool{}, held: map[held]struct{}{}}
 	b.broken, b.end = context.WithCancelCause(context.Background())
+	b.session, b.lose = context.WithCancelCause(b.broken)
 	return b
+}
+
+// lost ends the calls that wait, and begins another session. A lost connection is made again.
+func (b *link) lost(err error) {
+	b.turn.Lock()
+	lose := b.lose
+	b.session, b.lose = context.WithCancelCause(b.broken)
+	b.turn.Unlock()
+	lose(nats.ErrDisconnected)
+	if err != nil {
+		b.note(fmt.Errorf("the connection to the server is lost: %w", err))
+	}
+}
+
+// wait lets a call wait for answers to a message: its context ends with the session, and when the message is not permitted.
+func (b *link) wait(ctx context.Context, subject string) (waiting context.Context, done func()) {
+	waiting, stop := context.WithCancelCause(ctx)
+	w := &waiter{subject, stop}
+	b.turn.Lock()
+	b.waiting[w] = true
+	session := b.session
+	b.turn.Unlock()
+	forget := context.AfterFunc(session, func() { stop(context.Cause(session)) })
+	return waiting, func() {
+		forget()
+		b.turn.Lock()
+		delete(b.waiting, w)
+		b.turn.Unlock()
+		stop(nil)
+	}
 }
 
 func (b *link) note(err error) {
@@ -72,6 +106,7 @@ var errClosed = errors.New("the connection to the server is closed")
 // Codes of the server's errors.
 const (
 	codeAccountFull = 10002
+	codeNoPeers     = 10005
 	codeNoResources = 10023
 	codeMemoryFull  = 10028
 	codeNoMessage   = 10037
@@ -165,21 +200,10 @@ func (b *link) fault(err error) {
 	}
 }
 
-// once sends a message and waits for its answer, for a time at most. A refused permission and a connection that was closed for good end it
-// before.
+// once sends a message and waits for its answer, for a time at most. A refused permission and a lost connection end it before.
 func (b *link) once(ctx context.Context, m *nats.Msg, most time.Duration) (*nats.Msg, error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(b.broken, func() { stop(context.Cause(b.broken)) })()
-	w := &waiter{m.Subject, stop}
-	b.turn.Lock()
-	b.waiting[w] = true
-	b.turn.Unlock()
-	defer func() {
-		b.turn.Lock()
-		delete(b.waiting, w)
-		b.turn.Unlock()
-	}()
+	ctx, done := b.wait(ctx, m.Subject)
+	defer done()
 	timed, end := context.WithTimeout(ctx, most)
 	defer end()
 	answer, err := b.conn.RequestMsgWithContext(timed, m)

@@ -103,6 +103,18 @@ func (b *Broker) stream(ctx context.Context, s streamConfig) error {
 	} else if err != nil {
 		return err
 	}
-	_, err = b.api(ctx, "STREAM."+verb+"."+s.Name, s, nil)
-	return err
+	for begun := time.Now(); ; { // servers that have just found each other do not yet count all of them
+		_, err = b.api(ctx, "STREAM."+verb+"."+s.Name, s, nil)
+		if coded := (*apiError)(nil); !errors.As(err, &coded) || coded.Err != codeNoPeers {
+			return err
+		}
+		if time.Since(begun) > placing || ctx.Err() != nil {
+			return fmt.Errorf("there are fewer servers than the %d copies that are asked for, or they have no room: %w", s.Replicas, err)
+		}
+		if err := later(ctx, nil); err != nil {
+			return err
+		}
+	}
 }
+
+const placing = 20 * time.Second

@@ -82,12 +82,22 @@ func contents(t cluster.Task) []cluster.Content {
 // Take asks the consumer for one task. Each time has a subject of its own for the answer: the server sees that nobody listens there any more, and
 // does not send a task to a worker that has stopped asking.
 func (q queue) Take(ctx context.Context) (cluster.Lease, error) {
+	var fails time.Time // since when
 	for {
 		m, err := q.pull(ctx)
+		if err != nil && passing(err) && ctx.Err() == nil {
+			if fails.IsZero() {
+				fails = time.Now()
+			}
+			if time.Since(fails) < q.patience {
+				continue
+			}
+			err = fmt.Errorf("the server has handed out no tasks for %v: %w", q.patience, explain(err))
+		}
 		if err != nil {
 			return nil, err
 		}
-		if m == nil {
+		if fails = (time.Time{}); m == nil {
 			continue
 		}
 		task, err := readTask(m)
@@ -106,18 +116,8 @@ const pullTime = 20 * time.Second
 // pull waits for the next message of the queue: nil where none comes for a while.
 func (q queue) pull(ctx context.Context) (*nats.Msg, error) {
 	const subject = "$JS.API.CONSUMER.MSG.NEXT." + TaskStream + "." + Consumer
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(q.broken, func() { stop(context.Cause(q.broken)) })()
-	w := &waiter{subject, stop}
-	q.turn.Lock()
-	q.waiting[w] = true
-	q.turn.Unlock()
-	defer func() {
-		q.turn.Lock()
-		delete(q.waiting, w)
-		q.turn.Unlock()
-	}()
+	ctx, done := q.wait(ctx, subject)
+	defer done()
 	inbox := q.conn.NewInbox()
 	answers := make(chan *nats.Msg, 4)
 	sub, err := q.conn.ChanSubscribe(inbox, answers)
@@ -129,43 +129,52 @@ func (q queue) pull(ctx context.Context) (*nats.Msg, error) {
 		Batch   int           `json:"batch"`
 		Expires time.Duration `json:"expires"`
 	}{1, pullTime}
-	pause := time.NewTimer(pullTime + 2*time.Second) // a server that starts again forgets who waits
-	defer pause.Stop()
 	if err := q.conn.PublishRequest(subject, inbox, encode(request)); err != nil {
-		pause.Reset(250 * time.Millisecond) // not connected
+		return nil, later(ctx, err)
 	}
-	for {
+	long := time.NewTimer(pullTime + 2*time.Second) // a server that starts again forgets who waits
+	defer long.Stop()
+	select {
+	case m := <-answers:
+		switch status := m.Header.Get("Status"); status {
+		case "":
+			return m, nil
+		case "404", "408": // there is none
+			return nil, nil
+		case "503":
+			return nil, later(ctx, nats.ErrNoResponders)
+		default:
+			return nil, later(ctx, &apiError{503, 0, "status " + status + " " + m.Header.Get("Description")})
+		}
+	case <-long.C:
+		return nil, nil
+	case <-ctx.Done():
+	}
+	// A task that was on its way when this worker stopped would wait a minute for another one.
+	sub.Unsubscribe()
+	soon, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer end()
+	if q.conn.FlushWithContext(soon) == nil {
 		select {
 		case m := <-answers:
 			if m.Header.Get("Status") == "" {
 				return m, nil
 			}
-			if m.Header.Get("Status") == "100" {
-				continue
-			}
-			if code := m.Header.Get("Status"); code != "404" && code != "408" { // no consumer, no leader, too many that wait: ask again soon
-				pause.Reset(250 * time.Millisecond)
-				continue
-			}
-			return nil, nil
-		case <-pause.C:
-			return nil, nil
-		case <-ctx.Done():
+		default:
 		}
-		// A task that was on its way when this worker stopped would wait a minute for another one.
-		sub.Unsubscribe()
-		soon, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer end()
-		if q.conn.FlushWithContext(soon) == nil {
-			select {
-			case m := <-answers:
-				if m.Header.Get("Status") == "" {
-					return m, nil
-				}
-			default:
-			}
-		}
-		return nil, context.Cause(ctx)
+	}
+	return nil, context.Cause(ctx)
+}
+
+// later returns an error after a while, so that what is asked again is not asked all the time.
+func later(ctx context.Context, err error) error {
+	timer := time.NewTimer(250 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return err
 	}
 }
 

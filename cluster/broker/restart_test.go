@@ -160,3 +160,29 @@ func TestAway(t *testing.T) {
 		}
 	})
 }
+
+// TestAskedAgain: what waits for an answer when the server stops is asked again as soon as it is back.
+func TestAskedAgain(t *testing.T) {
+	restarts(t, func(t *testing.T, s *site) {
+		b, other := s.connect(), s.connect()
+		taken := make(chan error, 1)
+		go func() {
+			l, err := b.Cluster().Queue.Take(t.Context())
+			if err == nil {
+				err = l.Acknowledge(t.Context())
+			}
+			taken <- err
+		}()
+		time.Sleep(time.Second)
+		s.down()
+		time.Sleep(10 * time.Second)
+		s.up()
+		if err := other.Cluster().Queue.Put(t.Context(), clustertest.Tasks(1)[0]); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if err := <-taken; err != nil || time.Since(begun) > 2*time.Second {
+			t.Errorf("%v, after %v", err, time.Since(begun))
+		}
+	})
+}

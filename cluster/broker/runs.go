@@ -23,7 +23,8 @@ type Run struct {
 	Reason  string // why it failed
 	Queued  int    // tasks, taken or not
 	Results int
-	Bytes   int64 // of the contents that its tasks and results name, and of its saved states
+	Bytes   int64     // of the contents that its tasks and results name, and of its saved states
+	Changed time.Time // when its status changed last
 }
 
 // record is what package cluster keeps of a run.
@@ -64,7 +65,7 @@ func (b *Broker) Runs(ctx context.Context) ([]Run, error) {
 	var all []Run
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[name]
-		at, _, forgotten, err := b.record(ctx, r.Sum)
+		at, m, forgotten, err := b.record(ctx, r.Sum)
 		if err != nil {
 			return nil, err
 		}
@@ -72,6 +73,9 @@ func (b *Broker) Runs(ctx context.Context) ([]Run, error) {
 			continue
 		}
 		r.Status, r.Reason = at.Status, at.Reason
+		if m != nil {
+			r.Changed = m.at
+		}
 		if r.Bytes, err = b.size(ctx, r.Sum); err != nil {
 			return nil, err
 		}
@@ -80,19 +84,19 @@ func (b *Broker) Runs(ctx context.Context) ([]Run, error) {
 	return all, nil
 }
 
-// record reads the record of a run, and its revision.
-func (b *Broker) record(ctx context.Context, run cluster.Sum) (r record, revision uint64, forgotten bool, err error) {
+// record reads the record of a run: as it is stored, too, or nil where there is none.
+func (b *Broker) record(ctx context.Context, run cluster.Sum) (r record, at *stored, forgotten bool, err error) {
 	m, err := b.get(ctx, ValueStream, lastOf{valuePrefix + "run." + run.String()})
 	if errors.Is(err, cluster.ErrNone) {
-		return record{}, 0, false, nil
+		return record{}, nil, false, nil
 	}
 	if err != nil {
-		return record{}, 0, false, err
+		return record{}, nil, false, err
 	}
 	if err := json.Unmarshal(m.data, &r); err != nil {
-		return record{}, 0, false, fmt.Errorf("the record of run %v is not one that this program wrote: %w", run, err)
+		return record{}, nil, false, fmt.Errorf("the record of run %v is not one that this program wrote: %w", run, err)
 	}
-	return r, m.seq, m.header.Get("Nats-TTL") != "", nil
+	return r, m, m.header.Get("Nats-TTL") != "", nil
 }
 
 // each reads all messages of a stream whose subjects fit a filter, in their order.
@@ -290,9 +294,13 @@ func (b *Broker) Forget(ctx context.Context, run cluster.Sum) error {
 
 // forgettable says whether a run can be forgotten, and makes it a cancelled one for a while.
 func (b *Broker) forgettable(ctx context.Context, run cluster.Sum) error {
-	r, revision, _, err := b.record(ctx, run)
+	r, at, _, err := b.record(ctx, run)
 	if err != nil {
 		return err
+	}
+	revision := uint64(0)
+	if at != nil {
+		revision = at.seq
 	}
 	queued, err := b.subjects(ctx, TaskStream, taskSubject(run.String(), "*"))
 	if err != nil {

@@ -76,8 +76,9 @@ func (s *Server) serve(conn net.Conn) error {
 		}
 		defer secured.Close()
 		// A certificate ends also for who is connected.
+		plain := conn
 		shown := secured.ConnectionState().PeerCertificates[0]
-		expiry := time.AfterFunc(time.Until(shown.NotAfter), func() { conn.Close() })
+		expiry := time.AfterFunc(time.Until(shown.NotAfter), func() { plain.Close() })
 		defer expiry.Stop()
 		role, _ := keyring.RoleOf(shown)
 		g = &guard{in: secured, role: role, nkeys: s.keys.Clients}

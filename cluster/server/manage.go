@@ -15,6 +15,9 @@ import (
 // quotaTime is how often the runs' bytes are compared with their limit.
 const quotaTime = 30 * time.Second
 
+// sweepTime is how often old runs are looked for.
+const sweepTime = time.Hour
+
 // recordsShare is how many times larger the store is than the room for each of tasks, results and values.
 const recordsShare = 50
 
@@ -30,7 +33,8 @@ func (s *Server) Info() Info {
 // manage makes the streams, unless they are there, and keeps the limit of runs until ctx ends. Of several servers the leader does so.
 func (s *Server) manage(ctx context.Context, b *broker.Broker, there bool) {
 	defer b.Close()
-	for looked := time.Now(); wait(ctx, 200*time.Millisecond); {
+	looked, swept := time.Now(), time.Time{}
+	for wait(ctx, 200*time.Millisecond) {
 		if s.options.Peers != nil && !s.nats.JetStreamIsLeader() {
 			there = false // another leader may have died before it was done
 			continue
@@ -44,10 +48,16 @@ func (s *Server) manage(ctx context.Context, b *broker.Broker, there bool) {
 			}
 		}
 		if there && s.options.RunBytes > 0 && time.Since(looked) > quotaTime {
-			if err := s.endLarge(ctx, b); err != nil {
+			if err := s.endLarge(ctx, b, s.options.RunBytes); err != nil {
 				s.tellUnlessEnded(ctx, "the runs' bytes are not known: %v", err)
 			}
 			looked = time.Now()
+		}
+		if there && s.options.ForgetAfter > 0 && time.Since(swept) > min(s.options.ForgetAfter, sweepTime) {
+			if err := s.forgetOld(ctx, b, s.options.ForgetAfter); err != nil {
+				s.tellUnlessEnded(ctx, "old runs are not removed: %v", err)
+			}
+			swept = time.Now()
 		}
 	}
 }
@@ -116,21 +126,39 @@ func (s *Server) describe() []byte {
 	return text
 }
 
-// endLarge ends the runs that have stored more than a run may.
-func (s *Server) endLarge(ctx context.Context, b *broker.Broker) error {
+// endLarge ends the runs that have stored more bytes than a run may.
+func (s *Server) endLarge(ctx context.Context, b *broker.Broker, most int64) error {
 	runs, err := b.Runs(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range runs {
-		if r.Status != "open" || r.Bytes <= s.options.RunBytes {
+		if r.Status != "open" || r.Bytes <= most {
 			continue
 		}
-		why := fmt.Sprintf("the run has stored %d bytes on the server, and %d are the most for a run there: save less often or keep fewer states, or start the server with a larger limit", r.Bytes, s.options.RunBytes)
+		why := fmt.Sprintf("the run has stored %d bytes on the server, and %d are the most for a run there: save less often or keep fewer states, or start the server with a larger limit", r.Bytes, most)
 		if err := b.Cluster().Fail(ctx, r.Sum, why); err != nil {
 			return err
 		}
 		s.options.Log(fmt.Sprintf("run %v was ended: %s", r.Sum, why))
+	}
+	return nil
+}
+
+// forgetOld removes runs that ended long ago.
+func (s *Server) forgetOld(ctx context.Context, b *broker.Broker, after time.Duration) error {
+	runs, err := b.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Status == "open" || r.Status == "" || time.Since(r.Changed) < after {
+			continue
+		}
+		if err := b.Forget(ctx, r.Sum); err != nil {
+			return err
+		}
+		s.options.Log(fmt.Sprintf("run %v is removed: it was %s %v ago, and had stored %d bytes", r.Sum, r.Status, time.Since(r.Changed).Round(time.Minute), r.Bytes))
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ type Options struct {
 	Lease      time.Duration // as of broker.Options
 	RunBytes   int64         // a run that has stored more bytes is ended, half a minute later at most; 0: no limit
 
+	ForgetAfter time.Duration // a run that was done, cancelled or failed so long ago is removed; 0: none is
+
 	Log func(string) // if not nil, is told of errors, and of the first clients that are refused
 }
 

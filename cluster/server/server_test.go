@@ -165,8 +165,11 @@ func TestInside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Address() != "" {
-			t.Errorf("it listens on %s", s.Address())
+		if s.Address() != "" || s.nats.Addr() != nil {
+			t.Errorf("it listens on %s, %v", s.Address(), s.nats.Addr())
+		}
+		if js, err := s.nats.Jsz(nil); err != nil || !js.Config.SyncAlways {
+			t.Errorf("what it acknowledges is not on the disk: %+v, %v", js, err)
 		}
 		b := client(t, s, "", "")
 		if run == (cluster.Sum{}) {
@@ -235,12 +238,12 @@ func TestKeys(t *testing.T) {
 
 // TestRunBytes: a run that stores more than it may is ended with the reason, and others are not.
 func TestRunBytes(t *testing.T) {
-	s := start(t, Options{RunBytes: 1000})
+	s := start(t, Options{})
 	b := client(t, s, "", "")
 	run := compute(t, b.Cluster(), client(t, s, "", "").Cluster())
-	check := func(status, reason string) {
+	check := func(most int64, status, reason string) {
 		t.Helper()
-		if err := s.endLarge(within(t), b); err != nil {
+		if err := s.endLarge(within(t), b, most); err != nil {
 			t.Fatal(err)
 		}
 		runs, err := b.Runs(within(t))
@@ -248,9 +251,30 @@ func TestRunBytes(t *testing.T) {
 			t.Errorf("%+v, %v", runs, err)
 		}
 	}
-	check("open", "")
-	s.options.RunBytes = 20
-	check("failed", "and 20 are the most for a run there")
+	check(1000, "open", "")
+	check(20, "failed", "and 20 are the most for a run there")
+}
+
+// TestForgetOld: a run that ended long ago is removed, and one that is at work is not.
+func TestForgetOld(t *testing.T) {
+	s := start(t, Options{})
+	b := client(t, s, "", "")
+	run := compute(t, b.Cluster(), client(t, s, "", "").Cluster())
+	check := func(after time.Duration, want int) {
+		t.Helper()
+		if err := s.forgetOld(within(t), b, after); err != nil {
+			t.Fatal(err)
+		}
+		if runs, err := b.Runs(within(t)); err != nil || len(runs) != want {
+			t.Errorf("%+v, %v", runs, err)
+		}
+	}
+	check(0, 1)
+	if err := b.Cluster().Finish(within(t), run); err != nil {
+		t.Fatal(err)
+	}
+	check(time.Hour, 1)
+	check(0, 0)
 }
 
 // TestFull: a store that is full says so, and still has room for records.

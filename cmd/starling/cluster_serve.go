@@ -30,6 +30,8 @@ Without --listen it listens on ` + defaultAddress + `, which only this machine r
 Three servers with --peers keep three copies of everything, and go on when one of them is down. Each server has a folder and a machine of
 its own, and all have keys that were made together. They reach each other at the port 2000 above the one for clients: 6222 for 4222.
 
+A run that was done, cancelled or failed a week ago is removed, but for its folder where it was submitted (--forget-after).
+
 The folder must be on a disk of this machine: a network file system may lose what was acknowledged.`,
 		Example: `  starling cluster serve --dir STORE
   starling cluster serve --dir STORE --listen 10.0.0.1:4222 --keys KEYS --store 200GB`,
@@ -65,6 +67,7 @@ The folder must be on a disk of this machine: a network file system may lose wha
 	cmd.Flags().StringVar(&peers, "peers", "", "`HOST:PORT,…` of all three servers of a cluster, as in their --listen")
 	cmd.Flags().StringVar(&o.Name, "name", "", "`NAME` of this server among its peers, the same after each start (default: the host's name and the port)")
 	cmd.Flags().Var(&store, "store", "store at most so many `BYTES`, as in 200GB (default: three quarters of the free disk)")
+	cmd.Flags().DurationVar(&o.ForgetAfter, "forget-after", 7*24*time.Hour, "remove a run that ended so much `TIME` ago; 0: never")
 	cmd.Flags().Var(&runData, "run-store", "end a run that has stored more than so many `BYTES`, as in 20GB (default: no limit)")
 	return cmd
 }
