@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,7 +24,11 @@ func (b *Broker) Tell(run cluster.Sum, message []byte) error {
 	if len(message) == 0 || int64(len(message)) > b.conn.MaxPayload() {
 		return fmt.Errorf("news of %d bytes: 1 to %d can be told", len(message), b.conn.MaxPayload())
 	}
-	return b.conn.Publish(newsSubject(run), message)
+	err := b.conn.Publish(newsSubject(run), message)
+	if errors.Is(err, nats.ErrReconnectBufExceeded) { // the connection is lost, which has been told
+		return nil
+	}
+	return err
 }
 
 // Hear calls heard with each message of a run's news, one at a time.
