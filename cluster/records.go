@@ -152,7 +152,7 @@ func (c Cluster) fail(ctx context.Context, id Sum, reason string, differing ...R
 	return r.ended()
 }
 
-// Fail ends a run for a reason that its submitter is told. Submitting it again goes on from what its workers have computed.
+// Fail ends a run for a reason that its submitter is told, and every later one, until the run is forgotten.
 func (c Cluster) Fail(ctx context.Context, id Sum, reason string) error {
 	err := c.fail(ctx, id, reason)
 	if ended := (*FailedError)(nil); errors.As(err, &ended) {
