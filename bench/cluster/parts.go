@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	rounds   = 10
-	perRound = 40 // parts of a way in a round
+	rounds   = 5
+	perRound = 80 // parts of a way in a round
 )
 
 // parts measures parts without work, with results of a kilobyte: one at a time from the submitter and back to it, and one after another, where
