@@ -38,16 +38,20 @@ var wayNames = []string{within, plain, secured, three}
 // ways starts all servers, so that each is measured beside the others.
 func (b *bench) ways(ctx context.Context) (all []way, closeAll func(), err error) {
 	var ends []func()
-	closeAll = func() {
+	end := func() {
 		for _, end := range ends {
 			end()
 		}
 	}
 	defer func() {
 		if err != nil {
-			closeAll()
+			end()
 		}
 	}()
+	dir, err := os.MkdirTemp(b.temp, "ways-")
+	if err != nil {
+		return nil, nil, err
+	}
 	join := func(name string, o broker.Options, keys string) error {
 		w := way{name: name}
 		for role, to := range map[keyring.Role]*cluster.Cluster{keyring.Submitter: &w.submitter, keyring.Worker: &w.worker} {
@@ -68,7 +72,7 @@ func (b *bench) ways(ctx context.Context) (all []way, closeAll func(), err error
 		all = append(all, w)
 		return nil
 	}
-	s, err := server.Start(server.Options{Dir: filepath.Join(b.temp, "within")})
+	s, err := server.Start(server.Options{Dir: filepath.Join(dir, "within")})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,12 +80,12 @@ func (b *bench) ways(ctx context.Context) (all []way, closeAll func(), err error
 	if err := join(within, broker.Options{Dial: s.Dial}, ""); err != nil {
 		return nil, nil, err
 	}
-	keys := filepath.Join(b.temp, "keys")
-	if _, err := keyring.Write(keys, nil, 24*time.Hour); err != nil {
+	keys := filepath.Join(dir, "keys")
+	if _, err := keyring.Write(keys, nil, 60*24*time.Hour); err != nil {
 		return nil, nil, err
 	}
-	serve := func(dir string, args ...string) (address string, err error) {
-		address, end, err := b.serve(append([]string{"--dir", filepath.Join(b.temp, dir)}, args...)...)
+	serve := func(name string, args ...string) (address string, err error) {
+		address, end, err := b.serve(append([]string{"--dir", filepath.Join(dir, name)}, args...)...)
 		if err == nil {
 			ends = append(ends, end)
 		}
@@ -114,7 +118,7 @@ func (b *bench) ways(ctx context.Context) (all []way, closeAll func(), err error
 	if err := join(three, broker.Options{Server: strings.Join(urls, ",")}, keys); err != nil {
 		return nil, nil, err
 	}
-	return all, closeAll, b.settled(ctx, all[3].submitter)
+	return all, end, b.settled(ctx, all[3].submitter)
 }
 
 // settled waits until three servers have chosen who leads.
