@@ -28,6 +28,9 @@ type order struct {
 	Does    string `json:"does"`    // a name of works
 	Shelves bool   `json:"shelves"` // kept states go to files
 	Config  string `json:"config"`  // resolved
+
+	Group   []int  `json:"group,omitempty"`   // of nodes of a filter: filtering.Group.First
+	Session string `json:"session,omitempty"` // names the group
 }
 
 // Files that a task names have one of these beginnings.
@@ -39,7 +42,7 @@ const (
 // taskOf makes the task that all tasks of a run are like, and puts the files that it names into the store.
 func taskOf(ctx context.Context, c cluster.Cluster, s *Spec, shelves bool, dir string) (cluster.Task, error) {
 	task := taskOfThis()
-	text, err := json.Marshal(order{"part", shelves, string(s.YAML())})
+	text, err := json.Marshal(order{Does: "part", Shelves: shelves, Config: string(s.YAML())})
 	if err != nil {
 		return task, err
 	}

@@ -69,6 +69,12 @@ type FilterOptions struct {
 	Stream io.Reader
 	// Line is called with each line as it is ready; nil: nobody. Its error stops the run, which can be resumed.
 	Line func(*filtering.Line) error
+
+	// Workers is how many workers of Cluster are free to take nodes of method ep, which then are divided among them; this process takes
+	// part where there are fewer workers than nodes. 0: all nodes are here.
+	Workers int
+	// Away is how long a worker may stay away that has nodes, before the run ends with what it has; 0: 5 minutes.
+	Away time.Duration
 }
 
 // Filtered is the result of a filter's run. Its lines are in the run's folder (FilterRun.Steps), or were told to FilterOptions.Line.
@@ -175,6 +181,9 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 		Open: func(origin string) (scans.Source, error) { return f.open(ctx, origin) }, Replayed: f.options.Stream != nil, Skip: s.Scans.Bad == scans.Skip, Hold: s.Scans.Hold,
 		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{Text: text}) },
 	}
+	if f.pass.Group, err = groupOf(s, f.options.Cluster, f.options.Workers, f.options.Away, f.tell); err != nil {
+		return err
+	}
 	if f.options.Folder == nil {
 		f.summary = filtering.NewSummary(s.Model, s.Method, f.rival())
 		f.pass.Fold = f.summary.Add
@@ -244,8 +253,16 @@ func (f *filtered) open(ctx context.Context, origin string) (scans.Source, error
 	return scans.NewReader(regular.Heard(ctx, text), options), nil
 }
 
-// work filters all scans.
+// work filters all scans, while workers have nodes where there are some.
 func (f *filtered) work(ctx context.Context) error {
+	if g := f.pass.Group; g != nil {
+		return withNodes(ctx, *f.options.Cluster, g, f.Spec.YAML(), f.tell, f.all)
+	}
+	return f.all(ctx)
+}
+
+// all filters all scans.
+func (f *filtered) all(ctx context.Context) error {
 	defer func() {
 		for _, file := range f.files {
 			file.Close()

@@ -151,6 +151,8 @@ func (f *fit) work(ctx context.Context) error {
 	if err := f.job.Run.Finish(files); err != nil || f.others == nil {
 		return err
 	}
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // an interrupt comes too late
+	defer end()
 	if err := f.others.Finish(ctx); err != nil {
 		f.progress(&Notice{Text: fmt.Sprintf("the run is done, and the server could not be told: %v", err)})
 	}

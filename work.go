@@ -52,7 +52,7 @@ func NewWorker(c cluster.Cluster, o WorkOptions) *Worker {
 	if o.Slots == 0 {
 		o.Slots = runtime.GOMAXPROCS(0)
 	}
-	return &Worker{c, o, workshop{WorkOptions: o, threads: pool.New(1), at: map[*cluster.Job]bool{}}}
+	return &Worker{c, o, workshop{WorkOptions: o, wire: c.Wire, threads: pool.New(1), at: map[*cluster.Job]bool{}}}
 }
 
 // foreignPause is how long a worker leaves a task of another program to others.
@@ -124,12 +124,14 @@ func Build() string { return build() }
 // works lists what a task may ask for.
 var works = map[string]func(w *workshop, ctx context.Context, o order, job *cluster.Job) ([]byte, error){
 	"part": (*workshop).part,
+	"node": (*workshop).node,
 	"run":  (*workshop).whole,
 }
 
 // workshop is a worker process. It keeps the plans of the runs that it was last given.
 type workshop struct {
 	WorkOptions
+	wire    cluster.Wire
 	threads *pool.Pool
 
 	turn  sync.Mutex

@@ -261,6 +261,9 @@ func (a *attempt) end(ctx context.Context, why error) (tried int) {
 		s.Attempts, s.Last = a.before+1, fmt.Sprintf("worker %s: %v", a.Name, why)
 	}
 	_, err := swap(ctx, a.Values, stateKey(a.run, a.id), s, a.revision)
+	if errors.Is(err, ErrConflict) {
+		err = errLost
+	}
 	a.noteIf(a.task, err)
 	return s.Attempts
 }

@@ -39,6 +39,7 @@ type Cluster struct {
 	Values  Values
 	Results Results
 	News    News // nil: nobody hears of progress
+	Wire    Wire // nil: nodes that compute one thing together have no way to each other
 }
 
 // Queue holds tasks until they are acknowledged. It is a hint: nothing may depend on a task's being in it, or on its being
@@ -116,26 +117,15 @@ type News interface {
 	Hear(run Sum, heard func(message []byte)) (stop func(), err error)
 }
 
-// Exchange takes the messages of nodes that compute one thing together to each other, such as the sites of expectation propagation. Messages
-// are not kept.
-//
-// An implementation must ask again for a message that does not come, since transports may lose it: each node keeps its messages of the
-// last two rounds and answers. Nodes go through the rounds in the same order, and none sends round r+1 before it has received round r.
-type Exchange interface {
-	// Join enters the computation as one of its nodes, 0 to nodes-1, and waits for the others. It returns the epoch, which is larger
-	// than any before. A node that was lost and comes back joins again: all others then get ErrConflict from Send and Receive, join, and
-	// go back to the last state that all of them have.
-	Join(ctx context.Context, run Sum, node, nodes int) (epoch uint64, err error)
-	// Send sends the node's message of a round. Sending the same message twice changes nothing.
-	Send(ctx context.Context, round Round, node int, message []byte) error
-	// Receive waits for the messages of all nodes and returns them in the order of the nodes, so that sums over them have the same bits
-	// in every order of arrival.
-	Receive(ctx context.Context, round Round) ([][]byte, error)
+// Wire takes frames between the nodes of a run. It may lose them, and bring them twice, late and in any order.
+type Wire interface {
+	// Most is the most bytes of a frame: 4 KiB or more.
+	Most() int
+	// Send sends a frame to a node, or to all of them. It must not keep the frame.
+	Send(run Sum, to int, frame []byte) error
+	// Listen calls hear with each frame that is sent to the node or to all, until stop is called. It may do so from several goroutines.
+	Listen(run Sum, node int, hear func(frame []byte)) (stop func(), err error)
 }
 
-// Round is one exchange of messages.
-type Round struct {
-	Run        Sum
-	Epoch      uint64
-	Scan, Pass int
-}
+// All is the Wire's name of all nodes.
+const All = -1

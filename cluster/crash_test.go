@@ -141,6 +141,9 @@ func TestZombie(t *testing.T) {
 			if n := count(zombie.ops, "Write"); first >= 0 || n > 0 {
 				t.Errorf("the zombie went on: %v", zombie.ops)
 			}
+			if !slices.ContainsFunc(zombie.notes, func(err error) bool { return errors.Is(err, errLost) }) {
+				t.Errorf("the zombie has not said that another worker has its task: %v", zombie.notes)
+			}
 		}()
 		if err := collect(t, c, tasks(1), work); err != nil {
 			t.Error(err)

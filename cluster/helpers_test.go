@@ -155,9 +155,10 @@ type life struct {
 	mute atomic.Bool        // its heartbeats are lost
 	slow time.Duration      // that each operation takes
 
-	turn sync.Mutex
-	ops  []string
-	dead bool
+	turn  sync.Mutex
+	ops   []string
+	dead  bool
+	notes []error // what the worker noted
 }
 
 // do carries out an operation, unless the process is dead.
@@ -206,7 +207,7 @@ type mortal struct {
 }
 
 func (m mortal) cluster() Cluster {
-	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}, m.News}
+	return Cluster{mortalQueue{m}, mortalBlocks{m}, mortalValues{m}, mortalResults{m}, m.News, m.Wire}
 }
 
 type mortalQueue struct{ mortal }
@@ -319,6 +320,12 @@ func start(t *testing.T, ctx context.Context, c Cluster, name string, work Work,
 	ctx, stop := context.WithCancel(ctx)
 	l := &life{stop: stop, last: last}
 	ended := make(chan error, 1)
-	go func() { ended <- worker(mortal{t, c, l}.cluster(), name, work).Run(ctx) }()
+	w := worker(mortal{t, c, l}.cluster(), name, work)
+	w.Note = func(_ Task, err error) {
+		l.turn.Lock()
+		defer l.turn.Unlock()
+		l.notes = append(l.notes, err)
+	}
+	go func() { ended <- w.Run(ctx) }()
 	return l, ended
 }

@@ -17,6 +17,7 @@ func InMemory(tasks int, blockBytes int64) Cluster {
 		Values:  &memoryValues{values: map[string]memoryValue{}},
 		Results: &memoryResults{runs: map[Sum]*memoryRun{}},
 		News:    &memoryNews{},
+		Wire:    MemoryWire(1<<20, nil),
 	}
 }
 

@@ -46,7 +46,7 @@ type runState struct {
 }
 
 // ErrCancelled is the end of a run that somebody cancelled. Its states and results stay: submitting it again goes on from them.
-var ErrCancelled = errors.New("the run was cancelled")
+var ErrCancelled = errors.New("the run was cancelled, by request or since another process that had submitted it was interrupted: submit it again to go on")
 
 // FailedError is the end of a run that cannot go on.
 type FailedError struct {

@@ -90,7 +90,8 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	err := a.watch(work, ended)
 	switch hung, failed := new(*HungError), new(*FailedError); {
 	case err == nil:
-	case errors.Is(err, errLost): // the task is another worker's: neither acknowledge it nor give it back
+	case errors.Is(err, errLost): // neither acknowledge the task nor give it back
+		w.note(task, errLost)
 	case errors.Is(err, ErrCancelled), errors.As(err, failed):
 		a.end(after, nil)
 		w.noteIf(task, lease.Acknowledge(after))
@@ -135,13 +136,16 @@ func (w *Worker) beatTime() time.Duration { return or(w.Lease, LeaseTime) / 4 }
 
 // beat extends the lease, and returns how the run has ended, if it has. A server that does not answer holds it up for a beat at most.
 func (a *attempt) beat(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, a.beatTime())
+	most := a.beatTime()
+	ctx, stop := context.WithTimeoutCause(ctx, most, fmt.Errorf("the server has not answered for %v", most))
 	defer stop()
-	a.noteIf(a.task, a.lease.Extend(ctx))
+	err := a.lease.Extend(ctx)
 	var r runState
-	if _, err := read(ctx, a.Values, runKey(a.run), &r); err != nil {
-		a.note(a.task, err)
+	if ctx.Err() == nil {
+		a.noteIf(a.task, err)
+		_, err = read(ctx, a.Values, runKey(a.run), &r)
 	}
+	a.noteIf(a.task, err)
 	return r.ended()
 }
 

@@ -156,6 +156,10 @@ func (m EP) Findings() []finding.Finding {
 
 // On implements Method.
 func (m EP) On(job Job) (Filter, error) {
+	hosted := job.Hosted
+	if m.Nodes > 1 {
+		job.Hosted = Hosted{} // nodes themselves know nothing of processes
+	}
 	if err := job.check(); err != nil {
 		return nil, err
 	}
@@ -176,13 +180,17 @@ func (m EP) On(job Job) (Filter, error) {
 	if m.Nodes == 1 {
 		return m.chains(m.Particles).On(job)
 	}
+	hosted, err := hosted.of(m.Nodes)
+	if err != nil {
+		return nil, fmt.Errorf("EP: %w", err)
+	}
 	if last := job.Node + m.Nodes; last > rng.MaxIslands {
 		return nil, fmt.Errorf("EP: the numbers of the nodes go up to %d, want below %d", last-1, rng.MaxIslands)
 	}
 	if job.Pool == nil {
 		job.Pool = mcmc.NewPool(0)
 	}
-	f := &ep{EP: m, exchange: Here{}}
+	f := &ep{EP: m, hosted: hosted}
 	for d := range m.Nodes {
 		node := job
 		node.Node += d
@@ -203,9 +211,9 @@ func (m EP) On(job Job) (Filter, error) {
 // ep is the Filter of an EP with more than one node.
 type ep struct {
 	EP
-	nodes    []*smcmc
-	all      smcmc // the nodes as filters whose particles are joined
-	exchange Exchanger
+	nodes  []*smcmc
+	all    smcmc // the nodes as filters whose particles are joined
+	hosted Hosted
 }
 
 // Init implements Filter.
@@ -225,98 +233,119 @@ func (f *ep) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) 
 	if err := st.fits(f.all.Model, f.Particles, false); err != nil {
 		return Info{}, err
 	}
+	if _, err := st.transition(f.all.Model, scan); err != nil { // an error of all nodes alike
+		return Info{}, err
+	}
 	shares := divide(scan, f.Nodes, rng.Key{Seed: f.all.Seed, Purpose: rng.Shares, Island: f.all.Node, Iteration: st.K + 1})
-	sites, told := make([]Site, f.Nodes), &Nodes{Terms: make([]int64, f.Nodes)}
+	sites, about := make([]Site, f.Nodes), &Nodes{Terms: make([]int64, f.Nodes)}
 	for i := range shares {
 		if shares[i].Measured() == 0 {
-			told.Without++
+			about.Without++
 		}
 	}
 	var info Info
 	var kept, tuning []float64
 	for pass := range f.Passes {
-		p, err := f.pass(ctx, pass, st, scan, shares, sites)
+		all, err := f.pass(ctx, pass, st, scan, shares, sites)
 		if err != nil {
 			return Info{}, err
 		}
+		list := make([]told, f.Nodes)
+		for d := range all {
+			list[d] = all[d].told
+			tuning, kept = append(tuning, all[d].tuning...), append(kept, all[d].kept...)
+			sites[d] = all[d].site
+		}
 		before := info
-		info = f.all.info(p.chains)
-		told.add(p, info)
+		info = f.all.info(list)
+		about.add(all, shares, info, pass == f.Passes-1)
 		info.continues(before)
-		for _, c := range p.chains {
-			tuning = append(tuning, c.walk.save()...)
-		}
-		kept = p.kept
 		if pass == f.Passes-1 {
-			info.gather(p.chains)
-			break
-		}
-		if sites, err = f.exchange.Exchange(ctx, st.K, pass, p.sites); err != nil {
-			return Info{}, err
+			info.gather(list)
 		}
 	}
-	info.MCSE, info.Nodes = nil, told // the nodes share their sites: their spread is not the error of the mean
+	info.MCSE, info.Nodes = nil, about // the nodes share their sites: their spread is not the error of the mean
 	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, tuning
 	return info, nil
 }
 
-// pass is what the nodes have made in a pass.
-type pass struct {
-	chains          []*chain
-	kept            []float64
-	sites           []Site
-	made            int // of nodes that have measurements
-	repaired, empty int // of these, sites that were repaired, and those that say nothing
-}
-
-// pass runs the chains of all nodes, given the sites of the pass before.
-func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, shares []portion, sites []Site) (*pass, error) {
-	p := &pass{chains: make([]*chain, f.Nodes), kept: make([]float64, len(st.X)), sites: make([]Site, f.Nodes)}
-	errs, repaired := make([]error, f.Nodes), make([]bool, f.Nodes)
+// pass runs the chains of the nodes here, given the sites of the pass before, and returns what all nodes have made.
+func (f *ep) pass(ctx context.Context, number int, st *State, scan *ssm.Scan, shares []portion, sites []Site) ([]*contribution, error) {
+	here := make([]Contribution, f.hosted.To-f.hosted.From)
 	was, t := *st, len(st.Tuning)/f.Passes
 	was.Tuning = st.Tuning[number*t : (number+1)*t] // each pass has a law of its own, and walks of its own
-	f.all.Pool.Run(f.Nodes, func(d int) {
-		own := f.all.part(&was, d)
-		kept := p.kept[f.all.from(d)*st.Dim : f.all.from(d+1)*st.Dim]
-		node := *f.nodes[d]
-		node.beside = beside{product(sites, d, nil), streamsOfPass * number, f.Printed, true}
-		c, err := node.run(ctx, 0, own, &shares[d].Scan, kept)
-		if err != nil {
-			errs[d] = shares[d].placed(f.all.Model, scan, err)
-			return
-		}
-		if p.chains[d] = c; number < f.Passes-1 && shares[d].Measured() > 0 {
-			p.sites[d], repaired[d], errs[d] = c.site(kept, sites, d, f.Repair, f.Correct)
-		}
+	f.all.Pool.Run(len(here), func(i int) {
+		d := f.hosted.From + i
+		here[i] = f.chain(ctx, d, number, f.all.part(&was, d), &shares[d].Scan, sites)
 	})
-	for d, err := range errs {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	came, err := f.hosted.By.Exchange(ctx, st.K, number, here)
+	if err != nil {
+		return nil, err
+	}
+	if len(came) != f.Nodes {
+		return nil, fmt.Errorf("the exchange has brought what %d nodes have made, not %d", len(came), f.Nodes)
+	}
+	all := make([]*contribution, f.Nodes)
+	for d := range all {
+		var ok bool
+		if all[d], ok = came[d].(*contribution); !ok {
+			return nil, fmt.Errorf("the exchange has brought a %T of node %d, which is none of this package", came[d], d+1)
+		}
+		if err := all[d].fault; err != nil {
+			return nil, shares[d].placed(f.all.Model, scan, err)
+		}
+		err := all[d].fits(st.Dim, f.nodes[d].Particles, len(f.all.blocks), number == f.Passes-1)
+		if err == nil && len(all[d].tuning) != len(all[0].tuning) {
+			err = fmt.Errorf("walks of %d numbers, and node 1 some of %d", len(all[d].tuning), len(all[0].tuning))
+		}
 		if err != nil {
-			return nil, err
-		}
-		if number == f.Passes-1 || shares[d].Measured() == 0 {
-			continue
-		}
-		p.made++
-		switch {
-		case p.sites[d].Precision == nil:
-			p.empty++
-		case repaired[d]:
-			p.repaired++
+			return nil, fmt.Errorf("node %d does not run this filter: it has made %w", d+1, err)
 		}
 	}
-	return p, nil
+	return all, nil
+}
+
+// chain is what node d makes in a pass, beginning with its part of the state.
+func (f *ep) chain(ctx context.Context, d, pass int, st *State, share *ssm.Scan, sites []Site) *contribution {
+	last, kept := pass == f.Passes-1, make([]float64, len(st.X))
+	node := *f.nodes[d]
+	node.beside = beside{product(sites, d, nil), streamsOfPass * pass, f.Printed, true}
+	c, err := node.run(ctx, 0, st, share, kept)
+	if err != nil {
+		return &contribution{fault: err}
+	}
+	made := &contribution{told: c.tell()}
+	switch {
+	case last:
+		made.kept = kept
+	case share.Measured() > 0:
+		if made.site, made.repaired, err = c.site(kept, sites, d, f.Repair, f.Correct); err != nil {
+			return &contribution{fault: err}
+		}
+	}
+	return made
 }
 
 // add takes a pass into account, with what its chains tell together.
-func (n *Nodes) add(p *pass, all Info) {
+func (n *Nodes) add(made []*contribution, shares []portion, all Info, last bool) {
 	n.Passes = append(n.Passes, ByKind{all.Joint, all.Index, all.Refine})
-	n.Sites, n.Repaired, n.Empty = n.Sites+p.made, n.Repaired+p.repaired, n.Empty+p.empty
 	most := int64(0)
-	for d, c := range p.chains {
-		var own Info
-		own.work(c)
-		n.Terms[d] += own.Evaluated
-		most = max(most, own.Evaluated)
+	for d, c := range made {
+		n.Terms[d] += c.evaluated
+		most = max(most, c.evaluated)
+		if last || shares[d].Measured() == 0 {
+			continue
+		}
+		n.Sites++
+		switch {
+		case c.site.Precision == nil:
+			n.Empty++
+		case c.repaired:
+			n.Repaired++
+		}
 	}
 	n.Critical += most
 }
@@ -327,10 +356,13 @@ func (info *Info) continues(before Info) {
 	info.Passes, info.PassTerms, info.Repairs = info.Passes+before.Passes, info.PassTerms+before.PassTerms, info.Repairs+before.Repairs
 }
 
-// gather makes the measurements that a target explains those of all nodes together. A target is lost if one of them has lost it.
-func (info *Info) gather(chains []*chain) {
+// gather makes the measurements that a target explains, and those that the model leaves out, those of all nodes together. A target is lost if one
+// of them has lost it.
+func (info *Info) gather(chains []told) {
 	clear(info.Explained)
+	info.Dropped = 0
 	for _, c := range chains {
+		info.Dropped += c.dropped
 		for r, n := range c.explained {
 			info.Explained[r] += n
 		}

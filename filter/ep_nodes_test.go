@@ -250,11 +250,12 @@ func TestEPErrors(t *testing.T) {
 	}
 	before, _ := st.MarshalBinary()
 	lost := errors.New("node 3 does not answer")
-	f.(*ep).exchange = &watched{err: lost}
+	f.(*ep).hosted.By = &watched{err: lost}
 	_, err = f.Step(t.Context(), st, scans[0])
 	if after, _ := st.MarshalBinary(); !errors.Is(err, lost) || !slices.Equal(before, after) {
 		t.Errorf("%v; the state is another: %v", err, !slices.Equal(before, after))
 	}
+	f.(*ep).hosted.By = Here{}
 	scans[0].Values[13] = math.NaN()
 	var none *ssm.MeasurementError
 	if _, err := f.Step(t.Context(), st, scans[0]); !errors.As(err, &none) || none.Row != 13 {

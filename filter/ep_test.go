@@ -22,16 +22,22 @@ func epOf(change func(m *EP)) EP {
 	return m
 }
 
-// watched is an Exchanger that remembers the sites that it is given.
+// watched is an Exchanger that remembers the sites that it is given, in all passes but the last.
 type watched struct {
 	sites []Site
 	scans []int
 	err   error
 }
 
-func (w *watched) Exchange(_ context.Context, scan, pass int, sites []Site) ([]Site, error) {
-	w.sites, w.scans = append(w.sites, sites...), append(w.scans, scan, pass)
-	return sites, w.err
+func (w *watched) Exchange(_ context.Context, scan, pass int, own []Contribution) ([]Contribution, error) {
+	if own[0].(*contribution).kept != nil {
+		return own, w.err
+	}
+	for _, c := range own {
+		w.sites = append(w.sites, c.(*contribution).site)
+	}
+	w.scans = append(w.scans, scan, pass)
+	return own, w.err
 }
 
 // Check 9: with a Gaussian factor beside the measurements every chain has the law π(x, a) ∝ p(z | x) p(x | f(a)) exp(q(x)) on four particles:
@@ -169,7 +175,7 @@ func TestEPSites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.(*ep).exchange = &w
+		f.(*ep).hosted.By = &w
 		st, err := f.Init(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -50,6 +50,8 @@ type Job struct {
 	Seed  uint64
 	Node  int        // of several filters that share the measurements; below 2²⁴
 	Pool  *mcmc.Pool // nil: one thread for each CPU
+
+	Hosted Hosted // which nodes of an EP are in this process; the zero value: all of them
 }
 
 // Method is a way to filter. It is a plain value whose fields are its settings.
@@ -194,8 +196,11 @@ func refused(name string, m config.Checker) error {
 // mostNumbers is the largest length of a state: a million numbers a particle are more than any filter can make use of.
 const mostNumbers = 1 << 20
 
-// check returns an error for a job without a model, or with one whose states cannot be made.
+// check returns an error for a job without a model, with one whose states cannot be made, or of nodes that the method does not have.
 func (j Job) check() error {
+	if j.Hosted != (Hosted{}) {
+		return errors.New("only EP of two nodes or more has nodes in several processes")
+	}
 	if j.Model == nil {
 		return errors.New("the model is nil: want a state-space model")
 	}

@@ -117,7 +117,7 @@ func (f *laplace) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, er
 	if finds && finder.Len() > 0 {
 		counts := make([]float64, len(ssm.Blocks(f.Model)))
 		finder.Explained(st.Mean, counts)
-		info.explain(finder, counts)
+		info.explain(finder.Expected(), counts)
 	}
 	info.LogEvidence = best.value - float64(0.5*logDet)
 	st.LogZ += info.LogEvidence

@@ -259,9 +259,12 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 	if err := st.fits(f.Model, f.Particles, false); err != nil {
 		return Info{}, err
 	}
-	chains, errs, kept := make([]*chain, f.Repeat), make([]error, f.Repeat), make([]float64, len(st.X))
+	chains, errs, kept := make([]told, f.Repeat), make([]error, f.Repeat), make([]float64, len(st.X))
 	f.Pool.Run(f.Repeat, func(r int) {
-		chains[r], errs[r] = f.run(ctx, r, f.part(st, r), scan, kept[f.from(r)*st.Dim:f.from(r+1)*st.Dim])
+		c, err := f.run(ctx, r, f.part(st, r), scan, kept[f.from(r)*st.Dim:f.from(r+1)*st.Dim])
+		if errs[r] = err; err == nil {
+			chains[r] = c.tell()
+		}
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -270,7 +273,7 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 	}
 	var tuning []float64
 	for _, c := range chains {
-		tuning = append(tuning, c.walk.save()...)
+		tuning = append(tuning, c.tuning...)
 	}
 	info := f.info(chains)
 	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, tuning
@@ -339,9 +342,9 @@ func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept 
 }
 
 // info is what the chains of a scan tell together.
-func (f *smcmc) info(chains []*chain) Info {
+func (f *smcmc) info(chains []told) Info {
 	info := noAcceptance()
-	info.Dropped = dropped(chains[0].like)
+	info.Dropped = chains[0].dropped
 	var joint, index, refine rate
 	var list [][]summary
 	for _, c := range chains {
@@ -349,16 +352,12 @@ func (f *smcmc) info(chains []*chain) Info {
 		joint.add(c.joint)
 		index.add(c.index)
 		refine.add(c.refine)
-		info.work(c)
-		if n := distinct(c.kept, len(c.groups), c.n); c.onset {
-			info.Ancestors += len(c.kept) / len(c.groups) // each state has a start of its own
-		} else {
-			info.Ancestors += n
-		}
-		info.Repairs += c.repairs
+		info.Evaluated, info.Skipped, info.Residuals = info.Evaluated+c.evaluated, info.Skipped+c.skipped, info.Residuals+c.residuals
+		info.Passes, info.PassTerms = info.Passes+c.passes, info.PassTerms+c.passTerms
+		info.Ancestors, info.Repairs = info.Ancestors+c.ancestors, info.Repairs+c.repairs
+		info.explain(c.expected, c.explained)
 	}
 	info.Ancestors /= f.Repeat
-	info.find(chains)
 	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
 	if joint.sampled+index.sampled+refine.sampled > 0 {
 		info.Seen = &ByKind{joint.seen(), index.seen(), refine.seen()}
@@ -373,18 +372,4 @@ func (f *smcmc) info(chains []*chain) Info {
 		info.weigh(list)
 	}
 	return info
-}
-
-// work adds what a chain has evaluated: sums, residuals, and passes of a series.
-func (info *Info) work(c *chain) {
-	if t, ok := c.like.(ssm.Counter); ok {
-		evaluated, skipped := t.Terms()
-		info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
-	}
-	info.Residuals += c.residuals
-	if n := c.newton; n != nil {
-		info.Passes, info.PassTerms = info.Passes+n.passes, info.PassTerms+n.terms
-		info.Evaluated += n.terms
-	}
-	info.Evaluated += c.residuals
 }

@@ -182,23 +182,15 @@ func (c *chain) look() {
 	}
 }
 
-// find adds to an Info how many measurements each target explains: in the filter where they are fewest.
-func (info *Info) find(chains []*chain) {
-	for _, c := range chains {
-		if c.explained != nil {
-			info.explain(own(c.like).(ssm.Finder), c.explained)
-		}
-	}
-}
-
-// explain adds to an Info how many measurements each target explains in one filter.
-func (info *Info) explain(finder ssm.Finder, counts []float64) {
+// explain adds to an Info how many measurements each target explains in one filter, of the mean number that is expected: in the filter where they
+// are fewest.
+func (info *Info) explain(expected float64, counts []float64) {
 	for r, n := range counts {
 		if len(info.Explained) == r {
 			info.Explained, info.Lost = append(info.Explained, n), append(info.Lost, false)
 		}
 		info.Explained[r] = min(info.Explained[r], n)
-		info.Lost[r] = lost(info.Explained[r], finder.Expected())
+		info.Lost[r] = lost(info.Explained[r], expected)
 	}
 }
 

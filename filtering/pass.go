@@ -37,6 +37,7 @@ type Pass struct {
 	Emit     func(l *Line) error                       // called with each line as it is ready; nil: nobody
 	Fold     func(s *Step)                             // called with what each scan leaves in the trace; nil: nobody
 	Notice   func(text string)                         // called with messages for the user; nil: nobody
+	Group    *Group                                    // the processes that have the nodes of Method, a filter.EP; nil: all are in this one
 
 	state, other filter.State
 	source       *reading
@@ -70,8 +71,15 @@ func (p *Pass) Begin(ctx context.Context) (err error) {
 		job.Model = m.Thinned(1 - p.Hold)
 	}
 	p.seen = job
+	alone := job
+	if p.Group != nil {
+		job.Hosted = p.Group.hosted()
+	}
 	if p.filter, err = p.Method.On(job); err != nil {
 		return err
+	}
+	if job = alone; p.Group != nil {
+		p.filter = &leader{Filter: p.filter, group: p.Group}
 	}
 	st, err := p.filter.Init(ctx)
 	if err != nil {

@@ -128,6 +128,14 @@ func (s *Filtering) Fault(path, format string, args ...any) error {
 	return s.source.Error(config.Fault{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// Nodes is the number of nodes of the filter, which several processes can have. A filter without nodes is an error.
+func (s *Filtering) Nodes() (int, error) {
+	if !s.Method.Sampler().Nodes {
+		return 0, s.Fault("method", "workers take nodes of a filter, and this method has none: want ep with nodes: 2 or more, or filter without workers")
+	}
+	return s.Method.Filters(), nil
+}
+
 // Complete fills in the defaults of a Filtering that a Go program built.
 func (s *Filtering) Complete() { config.Complete(s, FilterFamilies...) }
 

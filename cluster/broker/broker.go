@@ -25,6 +25,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"syscall"
@@ -75,6 +76,7 @@ func Connect(ctx context.Context, options Options) (*Broker, error) {
 		nats.ReconnectBufSize(-1), // calls are repeated here, where they are known
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.fault(err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.lost(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.notAgain(unreachable(where, err)) }),
 		nats.ClosedHandler(func(c *nats.Conn) { b.end(closed(c.LastError())) }),
 	}
 	if options.Once {
@@ -172,6 +174,8 @@ func unreachable(where string, err error) error {
 		why = "it refuses the key: use keys that were made with the server's"
 	case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		why, away = "it does not answer", true
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF):
+		why, away = "it has ended the connection before it said a word: is it about to stop, or no server of starling?", true
 	}
 	if away {
 		err = awayError{err}
@@ -184,7 +188,7 @@ func unreachable(where string, err error) error {
 
 // Cluster returns the interfaces of package cluster.
 func (b *Broker) Cluster() cluster.Cluster {
-	return cluster.Cluster{Queue: queue{b.link}, Blocks: blocks{b.link}, Values: values{b.link}, Results: results{b.link}, News: b}
+	return cluster.Cluster{Queue: queue{b.link}, Blocks: blocks{b.link}, Values: values{b.link}, Results: results{b.link}, News: b, Wire: wire{b.link}}
 }
 
 // Refused returns how many messages were refused because this program did not write them.

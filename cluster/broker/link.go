@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,7 @@ type link struct {
 	waiting map[*waiter]bool  // calls that wait for answers
 	held    map[held]struct{} // contents that are known to be named for a run
 	session context.Context   // ends when the connection is lost: what was asked is not answered any more
+	barred  bool              // the server is there and does not let this client in again, which has been told
 	lose    context.CancelCauseFunc
 
 	broken context.Context // ends when the connection is closed for good
@@ -57,10 +59,22 @@ func (b *link) lost(err error) {
 	b.turn.Lock()
 	lose := b.lose
 	b.session, b.lose = context.WithCancelCause(b.broken)
+	b.barred = false
 	b.turn.Unlock()
 	lose(nats.ErrDisconnected)
 	if err != nil {
 		b.note(fmt.Errorf("the connection to the server is lost: %w", err))
+	}
+}
+
+// notAgain tells once why a lost connection is not made again, unless the server is only away.
+func (b *link) notAgain(err error) {
+	b.turn.Lock()
+	tell := !b.barred && !errors.Is(err, ErrAway)
+	b.barred = b.barred || tell
+	b.turn.Unlock()
+	if tell {
+		b.note(err)
 	}
 }
 
@@ -169,7 +183,7 @@ func passing(err error) bool {
 			return true
 		}
 	}
-	return false
+	return errors.As(err, new(*net.OpError)) // a connection that takes no more
 }
 
 // PermissionError says that the server does not let this user publish or subscribe.
@@ -222,9 +236,10 @@ func (b *link) ask(ctx context.Context, subject string, header nats.Header, data
 	until, end := context.WithTimeout(ctx, b.patience)
 	defer end()
 	pause := 5 * time.Millisecond
+	most := 2 * time.Second // servers that choose a leader answer nothing: who asks again soon is heard soon
 	var last error
-	for {
-		answer, err := b.once(until, &nats.Msg{Subject: subject, Header: header, Data: data}, 10*time.Second)
+	for ; ; most = min(2*most, 10*time.Second) {
+		answer, err := b.once(until, &nats.Msg{Subject: subject, Header: header, Data: data}, most)
 		if err == nil {
 			err = answered(answer)
 		}
@@ -245,7 +260,7 @@ func (b *link) ask(ctx context.Context, subject string, header nats.Header, data
 			pause = min(2*pause, time.Second)
 		}
 		if until.Err() != nil && ctx.Err() == nil {
-			return fmt.Errorf("the server has not answered to %s for %v: %w", subject, b.patience, explain(last))
+			return fmt.Errorf("the server has not answered for %v: see whether it runs, and go on when it does (%s: %w)", b.patience, subject, explain(last))
 		}
 	}
 }

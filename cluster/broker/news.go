@@ -25,7 +25,7 @@ func (b *Broker) Tell(run cluster.Sum, message []byte) error {
 		return fmt.Errorf("news of %d bytes: 1 to %d can be told", len(message), b.conn.MaxPayload())
 	}
 	err := b.conn.Publish(newsSubject(run), message)
-	if errors.Is(err, nats.ErrReconnectBufExceeded) { // the connection is lost, which has been told
+	if errors.Is(err, nats.ErrReconnectBufExceeded) { // the connection is lost, and so is the message
 		return nil
 	}
 	return err

@@ -30,7 +30,7 @@ const (
 //
 //   - a published subject may have wildcards. A direct get of starling.block.> would give the latest block, whoever's it is;
 //   - a reply may go to any subject. A direct get of a forged block with the reply starling.task.x would publish a task;
-//   - replies to other workers could be read by subscribing to all inboxes;
+//   - replies to other workers could be read by subscribing to all inboxes, and what the nodes of all runs exchange in the same way;
 //   - the header Nats-Rollup removes all other values.
 //
 // The NATS protocol: https://docs.nats.io/reference/reference-protocols/nats-protocol
@@ -129,8 +129,11 @@ func one(in *bufio.Reader, out *bufio.Writer) error {
 	return write(out, append([]byte(verb+" "), bytes.Join(words, []byte(" "))...))
 }
 
-// checkSubscription refuses all inboxes but those of one that knows its name.
+// checkSubscription refuses all inboxes but those of one that knows its name, and the nodes of all runs but of one that knows the run.
 func checkSubscription(subject string) error {
+	if strings.HasPrefix(subject, "starling.exchange.") && !nats.IsValidLiteralSubject(subject) {
+		return &refusal{forged, fmt.Sprintf("subscribing to the nodes of other runs, %.80q", subject)}
+	}
 	rest, ok := strings.CutPrefix(subject, keyring.WorkerInbox+".")
 	if !ok {
 		return nil

@@ -190,10 +190,12 @@ var allowed = map[keyring.Role]*nats.Permissions{
 			"starling.block.>",
 			"starling.result.*.*",
 			"starling.news.*",
+			"starling.exchange.*.*",
 		}},
 		Subscribe: &nats.SubjectPermission{Allow: []string{
 			keyring.WorkerInbox + ".>",
 			"starling.hello",
+			"starling.exchange.*.*", // of one run at a time: see guard
 		}},
 		Response: &nats.ResponsePermission{MaxMsgs: 1, Expires: handshakeTime},
 	},

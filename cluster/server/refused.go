@@ -102,6 +102,7 @@ func (r *refusals) all() map[kind]int64 {
 type logger struct {
 	refused *refusals
 	log     func(string)
+	broken  func(why string) // called with a write that failed
 }
 
 // refusalsInLog tells a refusal by what the NATS server writes into its log, which is the only place that it tells of one.
@@ -126,6 +127,10 @@ func (l *logger) Errorf(format string, v ...any) {
 			l.refused.count(&refusal{r.kind, text}, "the server")
 			return
 		}
+	}
+	if strings.Contains(text, "ritical write error") {
+		l.broken(text)
+		return
 	}
 	l.log(text)
 }

@@ -230,6 +230,7 @@ func TestWorkersRights(t *testing.T) {
 		{"answering for the server", forbidden, subscribe("starling.server")},
 		{"the inboxes of workers", forged, subscribe(keyring.WorkerInbox + ".>")},
 		{"any inbox of a worker", forged, subscribe(keyring.WorkerInbox + ".*.*")},
+		{"the nodes of all runs", forged, subscribe("starling.exchange.*.all")},
 		{"the latest block", forged, publish(message{Subject: "$JS.API.DIRECT.GET.STARLING_BLOCKS.starling.block.>", Reply: mine})},
 		{"any block", forged, publish(message{Subject: "$JS.API.DIRECT.GET.STARLING_BLOCKS.starling.block.shared.*.0", Reply: mine})},
 		{"any result of a run", forged, publish(message{Subject: "$JS.API.DIRECT.GET.STARLING_RESULTS.starling.result.a.*", Reply: mine})},

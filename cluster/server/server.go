@@ -46,6 +46,7 @@ type Server struct {
 	held    *lock.Lock
 	keys    *keyring.Servers // nil: none
 	refused *refusals
+	broken  chan error
 	ended   context.CancelFunc // of what manages the streams
 	managed sync.WaitGroup
 
@@ -62,7 +63,7 @@ func Start(o Options) (_ *Server, err error) {
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
-	s := &Server{options: o, refused: newRefusals(o.Log), open: map[net.Conn]bool{}}
+	s := &Server{options: o, refused: newRefusals(o.Log), open: map[net.Conn]bool{}, broken: make(chan error, 1)}
 	if o.Keys != "" {
 		keys, err := keyring.ReadServer(o.Keys)
 		if err != nil {
@@ -100,7 +101,7 @@ func Start(o Options) (_ *Server, err error) {
 	if s.nats, err = nats.NewServer(options); err != nil {
 		return nil, fmt.Errorf("the server does not start: %w", err)
 	}
-	s.nats.SetLoggerV2(&logger{refused: s.refused, log: o.Log}, false, false, false)
+	s.nats.SetLoggerV2(&logger{refused: s.refused, log: o.Log, broken: s.breaks}, false, false, false)
 	s.nats.Start()
 	if o.Peers != nil {
 		// Start leaves this to a goroutine that waits for a port of NATS's own, which never is: the guard has the port.
@@ -134,6 +135,17 @@ func Start(o Options) (_ *Server, err error) {
 
 // Dial connects this process to the server, without a port. A server with keys asks for an nkey here, too.
 func (s *Server) Dial() (net.Conn, error) { return s.nats.InProcessConn() }
+
+// Broken is told, once, of a write that failed, on a full disk as a rule. NATS writes nothing more to that stream until it starts again: close the
+// server.
+func (s *Server) Broken() <-chan error { return s.broken }
+
+func (s *Server) breaks(why string) {
+	select {
+	case s.broken <- fmt.Errorf("the server cannot write to %s, which has no room left or is faulty: make room, and start the server again; runs then go on (%s)", s.options.Dir, why):
+	default:
+	}
+}
 
 // Address is where the server listens: "", if it has no port.
 func (s *Server) Address() string {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -226,6 +227,27 @@ func TestKeys(t *testing.T) {
 	if got := <-heard; got != "half" {
 		t.Error(got)
 	}
+	nodes := []*cluster.Exchange{cluster.NewExchange(submitter.Cluster().Wire, 0), cluster.NewExchange(worker.Cluster().Wire, 0)}
+	var all sync.WaitGroup
+	for n, x := range nodes {
+		all.Go(func() {
+			epoch, err := x.Join(within(t), run, n, 2)
+			r := cluster.Round{Epoch: epoch}
+			if err == nil {
+				err = x.Send(r, []byte{byte(n)})
+			}
+			if err == nil {
+				var got [][]byte
+				if got, err = x.Receive(within(t), r); err == nil && (len(got) != 2 || got[1-n][0] != byte(1-n)) {
+					err = fmt.Errorf("messages %v", got)
+				}
+			}
+			if err != nil {
+				t.Errorf("node %d: %v", n, err)
+			}
+		})
+	}
+	all.Wait()
 	big := bytes.Repeat([]byte("block"), 1<<20)
 	c, err := cluster.Save(within(t), worker.Cluster().Blocks, cluster.Shared, big)
 	if err != nil {

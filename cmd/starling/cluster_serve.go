@@ -53,7 +53,11 @@ The folder must be on a disk of this machine: a network file system may lose wha
 				return err
 			}
 			showServing(cmd, s, o)
-			<-cmd.Context().Done()
+			select {
+			case <-cmd.Context().Done():
+			case err := <-s.Broken():
+				return errors.Join(err, s.Close())
+			}
 			if err := s.Close(); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/cluster/broker"
 	"github.com/starling-smc/starling/cluster/server"
@@ -23,6 +24,7 @@ import (
 type elsewhere struct {
 	atServer
 	workers int
+	broker  *broker.Broker // of a cluster that is open
 }
 
 // flags adds --server, --keys and --workers. what is what the others compute.
@@ -74,6 +76,7 @@ func (e *elsewhere) open(ctx context.Context, store string, threads int) (c *clu
 			b.Close()
 			return nil, none, err
 		}
+		e.broker = b
 		c := b.Cluster()
 		return &c, func(bool) { b.Close() }, nil
 	case e.workers > 0:
@@ -81,10 +84,26 @@ func (e *elsewhere) open(ctx context.Context, store string, threads int) (c *clu
 		if err != nil {
 			return nil, none, err
 		}
+		e.broker = crew.broker
 		c := crew.broker.Cluster()
 		return &c, crew.close, nil
 	}
 	return nil, none, nil
+}
+
+// free is the number of tasks that workers of this program can begin now.
+func (e *elsewhere) free(ctx context.Context) (n int, err error) {
+	if e.workers > 0 {
+		return e.workers, nil
+	}
+	texts, err := e.broker.Workers(ctx, answerTime)
+	foreign := 0
+	for _, p := range answers[presence](texts, &foreign) {
+		if p.Version == starling.Build() && p.Arch == runtime.GOARCH {
+			n += max(0, p.Slots-len(p.Tasks))
+		}
+	}
+	return n, err
 }
 
 // crewLease is short: between the processes of a machine nothing is late.
@@ -115,6 +134,14 @@ func startCrew(ctx context.Context, store string, workers, threads int) (_ *crew
 	if c.broker, err = broker.Connect(ctx, broker.Options{Dial: c.server.Dial, Name: "submitter"}); err != nil {
 		return nil, err
 	}
+	go func() {
+		select {
+		case err := <-c.server.Broken():
+			tell("starling: " + err.Error())
+			c.broker.Close() // which ends the run
+		case <-c.broker.Gone().Done():
+		}
+	}()
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}

@@ -41,6 +41,10 @@ sender on stdin replays scans from any time up to the last one that was filtered
 A run takes the same memory for any number of scans. Of a stream without an end --last keeps the lines of the last scans alone, by their
 time (1h, 7d) or by size (500MB), so that the disk does not fill up; scores and page are of these scans.
 
+The nodes of method ep may be on other machines: with --server they are divided among the workers that are free, and this process takes a share
+if there are fewer of them than nodes. The bytes are those of one process. A worker that is lost while it has nodes is replaced by another one, and the
+scan is taken again.
+
 Exit status: 0 done, 1 the run failed, left out more than half of its scans, or nobody reads stdout any more, 2 wrong use or config, 3 bad scans, 130 interrupted.
 
 Parts that a config can name, each by its key:
@@ -52,7 +56,8 @@ Every key can be completed after --set, and starling presets NAME prints a comme
   starling filter clutter3 --against bootstrap --set scans.simulate=50
   starling filter mine.yaml --scans scans.csv --truth truth.csv --out runs/mine
   radar | starling filter mine.yaml --scans - > tracks.jsonl
-  radar | starling filter mine.yaml --scans - --out runs/mine --last 1h`,
+  radar | starling filter mine.yaml --scans - --out runs/mine --last 1h
+  starling filter clutter3 --set method='{ep: {nodes: 8}}' --server tls://node1.lab.org:4222 --keys KEYS`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return starling.PresetsFor("filter"), cobra.ShellCompDirectiveDefault
@@ -66,18 +71,28 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags.StringVar(&f.truth, "truth", "", "compare with the true states in `FILE`, as scans.truth in the config")
 	flags.StringVar(&f.bad, "bad", "", "`WHAT` happens to scans that cannot be used: stop or skip, as scans.bad in the config")
 	flags.StringVar(&f.last, "last", "", "keep only the lines of the last `TIME` of scans, as in 1h, or of the last bytes, as in 500MB; last in the config")
+	f.elsewhere.flags(cmd, "the nodes of method ep")
+	flags.DurationVar(&f.away, "away", longestAway, "end the run, to be continued, when a worker with nodes is not heard of for `TIME`")
 	flags.StringVar(&f.against, "against", "", "run another `METHOD` beside, as against in the config: "+strings.Join(filter.Methods.Names(), ", "))
 	return cmd
 }
 
 type filterRun struct {
 	kept
+	elsewhere                        elsewhere
+	away                             time.Duration
 	scans, truth, bad, last, against string
 }
 
 func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
+	}
+	if err := f.elsewhere.check(); err != nil {
+		return err
+	}
+	if f.away <= 0 {
+		return wrongUse("--away %v: want a time above 0, as in 5m", f.away)
 	}
 	limitGarbage()
 	began := time.Now()
@@ -96,6 +111,12 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 		}
 		defer o.Folder.Close()
 	}
+	end, err := f.open(cmd.Context(), s, &o)
+	if err != nil {
+		return err
+	}
+	done := false
+	defer func() { end(done) }()
 	people := !f.json && term.IsTerminal(int(os.Stdout.Fd())) // who read the lines: these are their progress, too
 	line := newProgress(f.quiet || people, f.json)
 	defer line.end()
@@ -121,11 +142,12 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 		return interrupted{"nothing was saved: give --out to keep a run"}
 	case stopped(cmd.Context(), err):
 		return f.saved("filter", args[0], o.Folder, f.flagged()...)
-	case o.Folder != nil && o.Folder.Kept() && (filtering.AboutScans(err) || errors.Is(err, syscall.EPIPE)):
+	case o.Folder != nil && o.Folder.Kept() && (filtering.AboutScans(err) || errors.Is(err, syscall.EPIPE) || errors.As(err, new(*filtering.LostNodesError))):
 		return fmt.Errorf("%w; to go on from there:\n  %s", err, f.again("filter", args[0], o.Folder.Dir, f.flagged()...))
 	case err != nil:
 		return err
 	}
+	done = true
 	switch {
 	case result.Metrics.Scans == 0 && result.Metrics.LeftOut == 0:
 		line.say("starling: there were no scans")
@@ -198,6 +220,8 @@ func (f *filterRun) spec(name string) (starling.Filtering, error) {
 
 // flagged lists the flags that only filter has.
 func (f *filterRun) flagged() (all []flagged) {
+	all = f.elsewhere.given()
+	all = append(all, flagged{"--away", f.away.String(), f.away != longestAway})
 	for _, flag := range []flagged{{"--scans", f.scans, false}, {"--truth", f.truth, false}, {"--bad", f.bad, false}, {"--last", f.last, false}, {"--against", f.against, false}} {
 		flag.given = flag.value != ""
 		all = append(all, flag)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,7 @@ type worker struct {
 	most           byteCount
 	every          time.Duration
 	pipe, quiet    bool
+	refused        sync.Map // what was told of tasks that are left to others
 }
 
 func (w *worker) run(cmd *cobra.Command, _ []string) error {
@@ -158,6 +160,11 @@ func (w *worker) connect(ctx context.Context) (*broker.Broker, error) {
 // note tells what the worker has survived.
 func (w *worker) note(t cluster.Task, err error) {
 	if t.Phase == "" {
+		if refused := (*cluster.ForeignError)(nil); errors.As(err, &refused) { // comes again while the run is there, in every slot
+			if _, told := w.refused.LoadOrStore(err.Error(), true); told {
+				return
+			}
+		}
 		w.say("%v", err)
 		return
 	}

@@ -27,20 +27,26 @@ func Command(ctx context.Context, program, kernel string, args ...string) *exec.
 	return cmd
 }
 
+// Line is the line of the command that makes the run in a folder, or goes on with it.
+func (r Run) Line(folder string) []string {
+	verb := "fit"
+	if r.filters() {
+		verb = "filter"
+	}
+	line := []string{verb, r.Name + ".yaml", "--out", folder, "--resume"}
+	for _, s := range r.longer {
+		line = append(line, "--set", s)
+	}
+	return line
+}
+
 // signals are what a start may be ended by. INTINT is an interrupt and a second one at once.
 var signals = map[string]syscall.Signal{"KILL": syscall.SIGKILL, "INT": syscall.SIGINT, "INTINT": syscall.SIGINT, "TERM": syscall.SIGTERM}
 
 // start starts the run, or resumes it, and waits for its end, which may be a signal. The words are KEY=VALUE: kernel, threads,
 // save-every; and signal, sent a time after the start, or after a file stands in the folder (at). It says in which phase the process ended.
 func (p *play) start(args []string) (string, error) {
-	verb, has := "fit", map[string]string{}
-	if p.run.filters() {
-		verb = "filter"
-	}
-	line := []string{verb, p.run.Name + ".yaml", "--out", p.folder(), "--resume"}
-	for _, s := range p.run.longer {
-		line = append(line, "--set", s)
-	}
+	has, line := map[string]string{}, p.run.Line(p.folder())
 	for _, a := range args {
 		key, value, _ := strings.Cut(a, "=")
 		if has[key] = value; key == "threads" || key == "save-every" {
@@ -84,7 +90,7 @@ func (p *play) start(args []string) (string, error) {
 	if !killed || !interrupted && !(status.Signaled() && status.Signal() == signal) {
 		return "", Faultf("the process ended with %v:\n%s", err, said.Bytes())
 	}
-	return phase(p.folder())
+	return Phase(p.folder())
 }
 
 // wait waits until the process has ended, or for a time after a file stands in the folder.
@@ -106,8 +112,8 @@ func Done(run string) bool {
 	return strings.Contains(string(manifest), `"status": "done"`)
 }
 
-// phase finds the stage of the run from its folder. A checkpoint in the folder must be readable.
-func phase(run string) (string, error) {
+// Phase finds the stage of a run from its folder, at which no process works. A checkpoint in the folder must be readable.
+func Phase(run string) (string, error) {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(run, name))
 		return err == nil

@@ -87,6 +87,16 @@ against: kalman
 `, []string{"method.smcmc.particles=500"}},
 }
 
+// Longer is a run of that name with other settings than those with which it takes long enough to be killed.
+func Longer(name string, settings ...string) Run {
+	r, err := named(name)
+	if err != nil {
+		panic(err) // a name in the code
+	}
+	r.longer = settings
+	return r
+}
+
 // named returns the run of a name.
 func named(name string) (Run, error) {
 	i := slices.IndexFunc(Runs, func(r Run) bool { return r.Name == name })
