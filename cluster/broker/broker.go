@@ -76,7 +76,6 @@ func Connect(ctx context.Context, options Options) (*Broker, error) {
 		nats.ReconnectBufSize(-1), // calls are repeated here, where they are known
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.fault(err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.lost(err) }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.notAgain(unreachable(where, err)) }),
 		nats.ClosedHandler(func(c *nats.Conn) { b.end(closed(c.LastError())) }),
 	}
 	if options.Once {

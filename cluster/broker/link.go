@@ -36,7 +36,6 @@ type link struct {
 	waiting map[*waiter]bool  // calls that wait for answers
 	held    map[held]struct{} // contents that are known to be named for a run
 	session context.Context   // ends when the connection is lost: what was asked is not answered any more
-	barred  bool              // the server is there and does not let this client in again, which has been told
 	lose    context.CancelCauseFunc
 
 	broken context.Context // ends when the connection is closed for good
@@ -59,22 +58,10 @@ func (b *link) lost(err error) {
 	b.turn.Lock()
 	lose := b.lose
 	b.session, b.lose = context.WithCancelCause(b.broken)
-	b.barred = false
 	b.turn.Unlock()
 	lose(nats.ErrDisconnected)
 	if err != nil {
 		b.note(fmt.Errorf("the connection to the server is lost: %w", err))
-	}
-}
-
-// notAgain tells once why a lost connection is not made again, unless the server is only away.
-func (b *link) notAgain(err error) {
-	b.turn.Lock()
-	tell := !b.barred && !errors.Is(err, ErrAway)
-	b.barred = b.barred || tell
-	b.turn.Unlock()
-	if tell {
-		b.note(err)
 	}
 }
 
