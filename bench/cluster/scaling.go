@@ -24,7 +24,7 @@ func lengths(mean time.Duration) []time.Duration {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := make([]time.Duration, scaledParts)
 	for i := range all {
-		all[i] = time.Duration((0.5 + r.Float64()) * float64(mean))
+		all[i] = time.Duration((0.5 + float64(r.Float64())) * float64(mean))
 	}
 	return all
 }
