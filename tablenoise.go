@@ -2,9 +2,11 @@ package starling
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
+	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/finding"
@@ -112,8 +114,8 @@ func NewSpecs(name string, table data.CSV, sets ...string) ([]Spec, error) {
 // all rows and without the tenth of them that differs most. A few rows on which a network was too sure speak against it in the mean, and
 // all others in the trimmed mean. A Spec whose restarts fail is not chosen. One Spec alone is returned as it is.
 //
-// The trial keeps nothing and has the same result each time, so that a run which is resumed makes it again. The error is that of ctx; faults
-// of the data are left to Fit.
+// The trial keeps nothing and has the same result each time, so that a run which is resumed makes it again. The error is that of ctx or
+// of the cluster; faults of the data are left to Fit.
 func Choose(ctx context.Context, specs []Spec, o Options) (Spec, error) {
 	if len(specs) == 1 {
 		return specs[0], nil
@@ -124,6 +126,9 @@ func Choose(ctx context.Context, specs []Spec, o Options) (Spec, error) {
 		f, err := try(ctx, s, o)
 		if ctx.Err() != nil {
 			return s, ctx.Err()
+		}
+		if err != nil && o.Cluster != nil && !errors.As(err, new(*cluster.FailedError)) {
+			return s, err // of the server: it must not decide
 		}
 		if err != nil {
 			return specs[1-k], nil
@@ -159,6 +164,9 @@ func try(ctx context.Context, s Spec, o Options) (*fit, error) {
 	f, err := plan(s, o)
 	if err == nil {
 		_, err = f.run(ctx)
+		if err == nil && f.others != nil {
+			err = f.others.Finish(ctx)
+		}
 		err = f.job.Run.Close(err)
 	}
 	return f, err

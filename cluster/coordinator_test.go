@@ -175,6 +175,32 @@ func TestForeign(t *testing.T) {
 	})
 }
 
+// TestForeignEnded: what a cancelled run of another program has left in the queue is removed, and holds up no other run.
+func TestForeignEnded(t *testing.T) {
+	simulate(t, func(t *testing.T, ctx context.Context) {
+		c, work := InMemory(0, 0), always(1)
+		old := tasks(3)
+		for i := range old {
+			old[i].Version = "0.9"
+		}
+		submitter, leave := context.WithCancel(ctx)
+		go (&Coordinator{Cluster: c}).Do(submitter, old, func(int, End) error { return nil })
+		time.Sleep(time.Second)
+		leave()
+		if err := c.Cancel(ctx, old[0].Run()); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- worker(c, "w", work.work).Run(ctx) }()
+		if err := collect(t, c, tasks(3), work); err != nil {
+			t.Error(err)
+		}
+		if left, err := c.Queue.Queued(ctx, old[0].Run()); err != nil || len(left) > 0 || len(ended) > 0 {
+			t.Errorf("%d tasks are left, %v; %d workers have ended", len(left), err, len(ended))
+		}
+	})
+}
+
 // stalling are results whose reader waits in vain for a while, as after a server's restart.
 type stalling struct {
 	Results

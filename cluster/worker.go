@@ -75,6 +75,11 @@ func (w *Worker) carryOut(ctx context.Context, lease Lease) error {
 	after := context.WithoutCancel(ctx) // the end of ctx ends the work, not what is written about it
 	task := lease.Task()
 	if err := task.foreign(w.Version, w.Arch, w.Kernel); err != nil {
+		var r runState
+		if _, unread := read(after, w.Values, runKey(task.Run()), &r); unread == nil && r.ended() != nil {
+			w.noteIf(task, lease.Acknowledge(after)) // else what an older program left behind would come again and again, before other tasks
+			return nil
+		}
 		return errors.Join(err, lease.GiveBack(after))
 	}
 	work, stop := context.WithCancelCause(after)

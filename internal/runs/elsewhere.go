@@ -343,12 +343,12 @@ func (e *ear) report(resumed bool) {
 	for i := range e.at {
 		p := &e.at[i]
 		switch {
-		case p.done:
+		case p.done, p.progress == 1: // results come in order, and ends are heard of before
 			a.Done++
 			a.Share++
 		case p.heard.IsZero():
 		default:
-			if a.Share += p.progress; now.Sub(p.heard) < quiet && p.progress < 1 {
+			if a.Share += p.progress; now.Sub(p.heard) < quiet {
 				a.Machines[p.machine]++
 			}
 		}
