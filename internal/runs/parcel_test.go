@@ -51,6 +51,7 @@ func TestUnpack(t *testing.T) {
 	if err := f.Unpack(same, timely); err == nil || f.has(checkpointFile) || f.has(previousFile) {
 		t.Errorf("stopped by %v, and a checkpoint is there", err)
 	}
+	put(t, half, "report.html", []byte("of the run before"))
 	if err := errors.Join(os.RemoveAll(trace), os.Remove(trace+".was")); err != nil {
 		t.Fatal(err)
 	}
