@@ -29,7 +29,6 @@ type site struct {
 	dir    string   // with the servers' folders, the runs, and what all processes say
 	at     []string // flags by which clients reach the servers
 	keys   string   // folder; "": none
-	line   []string // before the command's line of each worker, such as ip netns exec NAME
 	lanes  []*lane
 	server []*post
 	worker []*post
