@@ -5,10 +5,10 @@ import "github.com/spf13/cobra"
 func newCluster() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
-		Short: "Serve runs on several machines: keys, the server, and what is going on",
-		Example: `  starling cluster keys KEYS --host node1.lab.org
-  starling cluster serve --dir STORE --listen node1.lab.org:4222 --keys KEYS
-  starling cluster status --server tls://node1.lab.org:4222 --keys KEYS`,
+		Short: "Runs on several machines: keys, the server, and what is going on",
+		Example: `  starling cluster keys KEYS --host node1
+  starling cluster serve --dir STORE --listen node1:4222 --keys KEYS
+  starling cluster status --server tls://node1:4222 --keys KEYS`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

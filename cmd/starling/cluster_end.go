@@ -17,7 +17,7 @@ func newClusterCancel() *cobra.Command {
 		Short: "End a run at a server; what was computed stays there",
 		Long: `Cancel ends a run: its workers stop after the step in progress, and the process that submitted it ends. What they have computed stays: submitting
 the run again goes on from it. RUN is the name that starling cluster status shows, or the beginning of it.`,
-		Example: "  starling cluster cancel 3f2a91c0d1e2 --server tls://node1.lab.org:4222 --keys KEYS",
+		Example: "  starling cluster cancel 3f2a91c0d1e2 --server tls://node1:4222 --keys KEYS",
 	}, func(ctx context.Context, b *broker.Broker, run broker.Run) (string, error) {
 		if run.Status != "open" {
 			return "", wrongUse("run %s is not at work: it is %s", shortSum(run.Sum), run.Status)
@@ -34,7 +34,7 @@ func newClusterForget() *cobra.Command {
 		Long: `Forget removes what the server has of a run: tasks, states, results, and the data that no other run uses. The run's own folder, which the
 process that submitted it writes, stays. A run that is at work must be cancelled first. RUN is the name that starling cluster status shows, or the
 beginning of it.`,
-		Example: "  starling cluster forget 3f2a91c0d1e2 --server tls://node1.lab.org:4222 --keys KEYS",
+		Example: "  starling cluster forget 3f2a91c0d1e2 --server tls://node1:4222 --keys KEYS",
 	}, func(ctx context.Context, b *broker.Broker, run broker.Run) (string, error) {
 		err := b.Forget(ctx, run.Sum)
 		if at := (*broker.AtWorkError)(nil); errors.As(err, &at) {

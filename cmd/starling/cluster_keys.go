@@ -17,7 +17,7 @@ func newClusterKeys() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "keys DIR",
-		Short: "Make the certificates and keys by which machines of a cluster know each other",
+		Short: "Make the keys by which machines of a cluster know each other",
 		Long: `Keys makes a new folder with a folder for each role: server, submitter and worker. Only who has the folder of a role can
 connect as that role: clients need a certificate for TLS 1.3 and an nkey, both. A worker may take and compute tasks; it can neither
 submit any nor read what it has not been given. Copy to each machine the folder of its role alone, for instance by scp. Whoever has the folder submitter

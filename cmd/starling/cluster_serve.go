@@ -34,7 +34,7 @@ A run that was done, cancelled or failed a week ago is removed, but for its fold
 
 The folder must be on a disk of this machine: a network file system may lose what was acknowledged.`,
 		Example: `  starling cluster serve --dir STORE
-  starling cluster serve --dir STORE --listen 10.0.0.1:4222 --keys KEYS --store 200GB`,
+  starling cluster serve --dir STORE --listen 10.0.0.1:4222 --keys KEYS`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Dir == "" {

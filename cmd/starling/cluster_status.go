@@ -49,7 +49,7 @@ func newClusterStatus() *cobra.Command {
 run has stored; the machines with workers, and what they compute; what each server stores, and what it has refused since its start. Workers that do not
 answer within a second are not shown.`,
 		Example: `  starling cluster status
-  starling cluster status --server tls://node1.lab.org:4222 --keys KEYS --json`,
+  starling cluster status --server tls://node1:4222 --keys KEYS --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := at.connect(cmd.Context())

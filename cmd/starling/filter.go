@@ -57,7 +57,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
   starling filter mine.yaml --scans scans.csv --truth truth.csv --out runs/mine
   radar | starling filter mine.yaml --scans - > tracks.jsonl
   radar | starling filter mine.yaml --scans - --out runs/mine --last 1h
-  starling filter clutter3 --set method='{ep: {nodes: 8}}' --server tls://node1.lab.org:4222 --keys KEYS`,
+  starling filter clutter3 --set method='{ep: {nodes: 8}}' --workers 2`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return starling.PresetsFor("filter"), cobra.ShellCompDirectiveDefault

@@ -43,6 +43,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
   starling fit flowers.csv --target species
   starling fit spring.csv --target sales --test summer.csv
   starling fit visits.csv --target cost --group patient
+  starling fit mnist7-smc --workers 2 --set method.smc.islands=16
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
 		Args: cobra.ExactArgs(1),

@@ -38,7 +38,8 @@ Values are in YAML with commas between them; commas inside brackets and braces d
 		Example: `  starling sweep mine.yaml --over 'prior={learned: {}},{normal: {variance: 1}}'
   starling sweep mine.yaml --over map.epochs=50,300 --over map.batch=8,64
   starling sweep small.yaml --over map.rate=0.01,0.03 --folds 5
-  starling sweep smc.yaml --over model.layers.0.dense=8,32 --by log_evidence`,
+  starling sweep smc.yaml --over model.layers.0.dense=8,32 --by log_evidence
+  starling sweep mine.yaml --over map.batch=8,64 --workers 2`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return starling.PresetsFor("fit"), cobra.ShellCompDirectiveDefault

@@ -36,8 +36,8 @@ It computes one part a thread. The files that runs read come from the server onc
 with the same content is taken from there.
 
 Workers need the version of starling that submits the runs. AVX2, AVX-512 and machines without either compute the same bits, and may be mixed.`,
-		Example: `  starling worker --server tls://node1.lab.org:4222 --keys KEYS
-  starling worker --server nats://127.0.0.1:4222 --threads 2 --cache /scratch/starling`,
+		Example: `  starling worker --server tls://node1:4222 --keys KEYS
+  starling worker --server nats://127.0.0.1:4222 --threads 2 --cache /scratch`,
 		Args: cobra.NoArgs,
 		RunE: w.run,
 	}
