@@ -78,28 +78,35 @@ func (w *timed) write(path string) error {
 	return f.Close()
 }
 
-// TestNodeOfBenchmark is a worker of BenchmarkNodes, in a process of its own.
-func TestNodeOfBenchmark(t *testing.T) {
+// init makes a process a worker of BenchmarkNodes, if the benchmark has started it.
+func init() {
 	url := os.Getenv("STARLING_BENCH_SERVER")
 	if url == "" {
-		t.Skip("it is a part of BenchmarkNodes")
+		return
 	}
-	b, err := broker.Connect(t.Context(), broker.Options{Server: url})
+	if err := nodeOfBenchmark(url, os.Getenv("STARLING_BENCH_FILE")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func nodeOfBenchmark(url, file string) error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	b, err := broker.Connect(ctx, broker.Options{Server: url})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	defer b.Close()
 	c := b.Cluster()
 	w := newTimed(c.Wire, 4)
 	c.Wire = w
-	ctx, stop := context.WithCancel(t.Context())
-	o := WorkOptions{Name: fmt.Sprint(os.Getpid()), Slots: 1, Cache: t.TempDir(), Ended: func(cluster.Task, error) { stop() }}
+	o := WorkOptions{Name: fmt.Sprint(os.Getpid()), Slots: 1, Cache: file + ".cache", Ended: func(cluster.Task, error) { stop() }}
 	if err := NewWorker(c, o).Run(ctx); err != nil {
-		t.Fatal(err)
+		return err
 	}
-	if err := w.write(os.Getenv("STARLING_BENCH_FILE")); err != nil {
-		t.Fatal(err)
-	}
+	return w.write(file)
 }
 
 // BenchmarkNodes filters clutter3 by ep with 4 nodes, each in a process of one thread, over a server on loopback. A round begins when the last process
@@ -120,7 +127,7 @@ func BenchmarkNodes(b *testing.B) {
 	dir := b.TempDir()
 	var children []*exec.Cmd
 	for i := range 4 {
-		child := exec.Command(os.Args[0], "-test.run=^TestNodeOfBenchmark$")
+		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), "STARLING_BENCH_SERVER="+s.ClientURL(), "STARLING_BENCH_FILE="+filepath.Join(dir, fmt.Sprint(i)))
 		if err := child.Start(); err != nil {
 			b.Fatal(err)
