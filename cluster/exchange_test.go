@@ -269,9 +269,11 @@ func TestExchangeRefuses(t *testing.T) {
 			far.round.Scan = scan
 			forged(far, body(5, 0, 4000, SumOf(wrong), wrong))
 		}
+		ends[0].turn.Lock()
 		if n := len(ends[0].inbox[1].coming); n > 2 {
 			t.Errorf("%d rounds are kept", n)
 		}
+		ends[0].turn.Unlock()
 		var all sync.WaitGroup
 		for n, x := range ends {
 			all.Go(func() {
