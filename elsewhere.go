@@ -2,13 +2,9 @@ package starling
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -37,6 +33,13 @@ type order struct {
 	Session string `json:"session,omitempty"` // names the group
 }
 
+// What a task may ask for; works has who does it.
+const (
+	doPart = "part" // of a phase of a fit
+	doNode = "node" // of a filter, or several
+	doRun  = "run"  // as a whole
+)
+
 // Files that a task names have one of these beginnings.
 const (
 	namedFile = "file:" // as the config names it
@@ -46,7 +49,7 @@ const (
 // taskOf makes the task that all tasks of a run are like, and puts the files that it names into the store.
 func taskOf(ctx context.Context, c cluster.Cluster, s *Spec, shelves bool, dir string, sums map[string]string) (cluster.Task, error) {
 	task := taskOfThis()
-	text, err := json.Marshal(order{Does: "part", Shelves: shelves, Config: string(s.YAML()), Sums: sums})
+	text, err := json.Marshal(order{Does: doPart, Shelves: shelves, Config: string(s.YAML()), Sums: sums})
 	if err != nil {
 		return task, err
 	}
@@ -106,34 +109,6 @@ func (f *files) put(ctx context.Context, name, path string) error {
 	}
 	f.inputs = append(f.inputs, cluster.Input{Name: name, Content: content})
 	return nil
-}
-
-// build names the program: two programs of the same name compute the same bytes. Where the revision does not say what the program was
-// built from, it is known by its own bytes.
-var build = sync.OnceValue(func() string {
-	release, revision := Version()
-	if revision == "" || strings.HasSuffix(revision, "+changes") {
-		revision = strings.TrimPrefix(revision+" ", " ") + "program " + ownSum()
-	}
-	return fmt.Sprintf("%s (%s, %s)", release, revision, runtime.Version())
-})
-
-// ownSum is the beginning of the SHA-256 of the program's file.
-func ownSum() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "unknown"
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "unknown"
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "unknown"
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // sumsOf are the sums of what a plan has read.

@@ -34,7 +34,7 @@ func groupOf(s spec.Filtering, c *cluster.Cluster, workers int, away time.Durati
 
 // withNodes does the work of a filter while workers of a cluster have nodes.
 func withNodes(ctx context.Context, c cluster.Cluster, g *filtering.Group, config []byte, tell func(Event), work func(context.Context) error) error {
-	text, err := json.Marshal(order{Does: "node", Config: string(config), Group: g.First, Session: rand.Text()})
+	text, err := json.Marshal(order{Does: doNode, Config: string(config), Group: g.First, Session: rand.Text()})
 	if err != nil {
 		return err
 	}

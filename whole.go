@@ -26,7 +26,6 @@ type Whole struct {
 
 // whole is what Fit and Filter have in common.
 type whole interface {
-	verb() string
 	kind() Kind
 	yaml() []byte
 	spec() *Spec                                                        // whose files travel; nil: none do
@@ -41,13 +40,13 @@ func (w Whole) as() whole {
 	return wholeFilter{w.Filter}
 }
 
-// wholes reads the configs of tasks, by their verbs.
+// wholes reads the configs of tasks, by the names of their kinds of run.
 var wholes = map[string]func(text []byte) (whole, error){
-	"fit": func(text []byte) (whole, error) {
+	FitRuns.Name: func(text []byte) (whole, error) {
 		s, err := ParseSpec("config.yaml", text)
 		return wholeFit{&s}, err
 	},
-	"filter": func(text []byte) (whole, error) {
+	FilterRuns.Name: func(text []byte) (whole, error) {
 		s, err := ParseFiltering("config.yaml", text)
 		return wholeFilter{&s}, err
 	},
@@ -55,7 +54,6 @@ var wholes = map[string]func(text []byte) (whole, error){
 
 type wholeFit struct{ *Spec }
 
-func (w wholeFit) verb() string    { return "fit" }
 func (w wholeFit) kind() Kind      { return FitRuns }
 func (w wholeFit) yaml() []byte    { return w.YAML() }
 func (w wholeFit) spec() *Spec     { return w.Spec }
@@ -67,7 +65,6 @@ func (w wholeFit) run(ctx context.Context, places map[string]string, o Options) 
 
 type wholeFilter struct{ *Filtering }
 
-func (w wholeFilter) verb() string { return "filter" }
 func (w wholeFilter) kind() Kind   { return FilterRuns }
 func (w wholeFilter) yaml() []byte { return w.YAML() }
 func (w wholeFilter) spec() *Spec  { return nil }
@@ -132,7 +129,7 @@ type making struct {
 
 // prepare makes the tasks of the runs that are not done.
 func (m *making) prepare(ctx context.Context) error {
-	order, err := json.Marshal(order{Does: "run"})
+	order, err := json.Marshal(order{Does: doRun})
 	if err != nil {
 		return err
 	}
@@ -155,7 +152,7 @@ func (m *making) prepare(ctx context.Context) error {
 		if manifest, err := runs.ReadManifest(w.Dir); err == nil && manifest.Status == runs.Done {
 			continue
 		}
-		text, err := json.Marshal(wholeOrder{w.as().verb(), string(w.as().yaml()), whence(w.Dir)})
+		text, err := json.Marshal(wholeOrder{w.as().kind().Name, string(w.as().yaml()), whence(w.Dir)})
 		if err != nil {
 			return err
 		}

@@ -122,14 +122,11 @@ func (w *Worker) Tasks() []AtWork {
 	return all
 }
 
-// Build names the program as tasks and workers compare it.
-func Build() string { return build() }
-
-// works lists what a task may ask for.
+// works lists who does what a task asks for.
 var works = map[string]func(w *workshop, ctx context.Context, o order, job *cluster.Job) ([]byte, error){
-	"part": (*workshop).part,
-	"node": (*workshop).node,
-	"run":  (*workshop).whole,
+	doPart: (*workshop).part,
+	doNode: (*workshop).node,
+	doRun:  (*workshop).whole,
 }
 
 // workshop is a worker process. It keeps the plans of the runs that it was last given.

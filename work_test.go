@@ -52,7 +52,7 @@ func TestWorkerReadsWhatComes(t *testing.T) {
 	part := func(s Spec) any { return order{Does: "part", Config: string(s.YAML())} }
 	whole := func(w whole) func(cluster.Cluster, *cluster.Task) {
 		return func(c cluster.Cluster, task *cluster.Task) {
-			task.Earlier = []cluster.Input{{Name: "config", Content: stored(t, c, wholeOrder{w.verb(), string(w.yaml()), ""})}}
+			task.Earlier = []cluster.Input{{Name: "config", Content: stored(t, c, wholeOrder{w.kind().Name, string(w.yaml()), ""})}}
 		}
 	}
 	but := func(s Spec, missing string) func(cluster.Cluster, *cluster.Task) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 var exchanged = SumOf([]byte("a run"))
@@ -24,22 +26,6 @@ func messageOf(node int, r Round) []byte {
 		m[i] = byte(g.Uint32())
 	}
 	return m
-}
-
-// bad is a wire that loses 15 % of its frames, brings 10 % twice, and each after up to a quarter of a second.
-func bad(seed uint64) func([]byte) []time.Duration {
-	var turn sync.Mutex
-	g := rand.New(rand.NewPCG(seed, 1))
-	return func([]byte) (after []time.Duration) {
-		turn.Lock()
-		defer turn.Unlock()
-		for range 1 + g.IntN(10)/9 {
-			if g.IntN(100) >= 15 {
-				after = append(after, time.Duration(g.IntN(250))*time.Millisecond)
-			}
-		}
-		return after
-	}
 }
 
 // rounds takes a node through the rounds of an epoch, from scan k on, of three passes each. It returns how many scans it has finished.
@@ -68,7 +54,7 @@ func rounds(ctx context.Context, x *Exchange, epoch uint64, node, nodes, k, scan
 func TestExchange(t *testing.T) {
 	for _, nodes := range []int{1, 2, 5} {
 		synctest.Test(t, func(t *testing.T) {
-			wire := MemoryWire(4096, bad(uint64(nodes)))
+			wire := MemoryWire(4096, testkit.Shaky(uint64(nodes)))
 			var all sync.WaitGroup
 			for n := range nodes {
 				all.Go(func() {
@@ -108,7 +94,7 @@ func TestExchangeLosesANode(t *testing.T) {
 	for lost := range nodes {
 		for at := range 6 { // before Send and before Receive of each pass
 			synctest.Test(t, func(t *testing.T) {
-				wire := MemoryWire(4096, bad(uint64(10*lost+at)))
+				wire := MemoryWire(4096, testkit.Shaky(uint64(10*lost+at)))
 				var turn sync.Mutex
 				done, epochs := make([]int, nodes), make([]uint64, nodes) // scans that each has finished; its last epoch
 				var all sync.WaitGroup

@@ -165,25 +165,19 @@ func (c Cluster) Fail(ctx context.Context, id Sum, reason string) error {
 }
 
 // Finish says that the submitter of a run has all that it asked for.
-func (c Cluster) Finish(ctx context.Context, id Sum) error {
-	_, err := c.changeRun(ctx, id, func(r *runState) bool {
-		changes := r.Status == open
-		if changes {
-			r.Status = done
-		}
-		return changes
-	})
-	return err
-}
+func (c Cluster) Finish(ctx context.Context, id Sum) error { return c.end(ctx, id, done) }
 
 // Cancel ends a run: its workers stop after their steps. What they have computed stays, and submitting the run again goes on from it.
-func (c Cluster) Cancel(ctx context.Context, id Sum) error {
+func (c Cluster) Cancel(ctx context.Context, id Sum) error { return c.end(ctx, id, cancelled) }
+
+// end gives a run another status, if it is open.
+func (c Cluster) end(ctx context.Context, id Sum, status string) error {
 	_, err := c.changeRun(ctx, id, func(r *runState) bool {
-		changes := r.Status == open
-		if changes {
-			r.Status = cancelled
+		if r.Status != open {
+			return false
 		}
-		return changes
+		r.Status = status
+		return true
 	})
 	return err
 }

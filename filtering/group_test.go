@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/starling-smc/starling/cluster"
 	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/scans"
 	"github.com/starling-smc/starling/ssm"
@@ -193,22 +193,6 @@ func (c company) run(t *testing.T) (told string, err error) {
 	return told, err
 }
 
-// shaky is the fate of frames on a wire that loses, repeats, delays and reorders them.
-func shaky(seed uint64) func([]byte) []time.Duration {
-	var turn sync.Mutex
-	g := rand.New(rand.NewPCG(seed, 1))
-	return func([]byte) (after []time.Duration) {
-		turn.Lock()
-		defer turn.Unlock()
-		for range 1 + g.IntN(10)/9 {
-			if g.IntN(100) >= 15 {
-				after = append(after, time.Duration(g.IntN(250))*time.Millisecond)
-			}
-		}
-		return after
-	}
-}
-
 // One, two and four processes, with any division of the nodes and a wire that does its worst, give the lines and the state of one process without a
 // group, scans that cannot be used among them.
 func TestGroupHasTheBytesOfOneProcess(t *testing.T) {
@@ -220,7 +204,7 @@ func TestGroupHasTheBytesOfOneProcess(t *testing.T) {
 		}
 		for i, first := range [][]int{{0, 4}, {0, 2, 4}, {0, 0, 4}, {0, 3, 4}, {0, 1, 2, 3, 4}, {0, 0, 1, 2, 3, 4}} {
 			synctest.Test(t, func(t *testing.T) {
-				got, err := company{grouped: g, first: first, fate: shaky(uint64(i)), at: -1}.run(t)
+				got, err := company{grouped: g, first: first, fate: testkit.Shaky(uint64(i)), at: -1}.run(t)
 				if err != nil || got != want {
 					t.Errorf("%s, nodes of processes %v: other bytes, %v", name, first, err)
 				}
@@ -241,7 +225,7 @@ func TestGroupLosesAProcess(t *testing.T) {
 	for at := range 9 {
 		for _, after := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				got, err := company{grouped: g, first: []int{0, 1, 2, 4}, fate: shaky(uint64(at)), dies: 1 + at%2, at: at, after: after, replaced: true}.run(t)
+				got, err := company{grouped: g, first: []int{0, 1, 2, 4}, fate: testkit.Shaky(uint64(at)), dies: 1 + at%2, at: at, after: after, replaced: true}.run(t)
 				if err != nil || got != want {
 					t.Errorf("killed at message %d, after it: %v: other bytes, %v", at, after, err)
 				}

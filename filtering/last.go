@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 )
 
@@ -16,21 +17,16 @@ import (
 // 500MB or 2GB. Empty: all lines.
 type Last string
 
-// sizes are the units of bytes, and days the unit of time that time.ParseDuration lacks.
-var sizes = []struct {
-	unit  string
-	bytes float64
-}{{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}
-
-const day = 86400 // seconds
+// day is the unit of time that time.ParseDuration lacks, in seconds.
+const day = 86400
 
 // window is the length of a Last: seconds, or else bytes.
 func (l Last) window() (seconds float64, bytes int64, err error) {
 	text := strings.TrimSpace(string(l))
-	for _, s := range sizes {
-		if number, ok := strings.CutSuffix(text, s.unit); ok {
+	for _, s := range numeral.ByteUnits {
+		if number, ok := strings.CutSuffix(text, s.Name); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if n *= s.bytes; err == nil && n >= 1 && n < 1e18 {
+			if n *= s.Bytes; err == nil && n >= 1 && n < 1e18 {
 				return 0, int64(n), nil
 			}
 			return 0, 0, l.wrong()

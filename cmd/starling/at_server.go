@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-smc/starling/cluster/broker"
 	"github.com/starling-smc/starling/cluster/keyring"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // atServer are the flags of commands that use a server.
@@ -63,24 +64,18 @@ func (a *atServer) connect(ctx context.Context) (*broker.Broker, error) {
 // byteCount is a flag of a number of bytes, such as 500MB.
 type byteCount int64
 
-// byteUnits are the units of a byteCount, the largest first.
-var byteUnits = []struct {
-	name  string
-	bytes int64
-}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
-
 // Set implements pflag.Value.
 func (b *byteCount) Set(text string) error {
-	for _, u := range byteUnits {
-		number, has := strings.CutSuffix(text, u.name)
+	for _, u := range numeral.ByteUnits {
+		number, has := strings.CutSuffix(text, u.Name)
 		if !has {
 			continue
 		}
 		n, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(n > 0) || n*float64(u.bytes) > 1e18 {
+		if err != nil || !(n > 0) || n*u.Bytes > 1e18 {
 			break
 		}
-		*b = byteCount(n * float64(u.bytes))
+		*b = byteCount(n * u.Bytes)
 		return nil
 	}
 	return fmt.Errorf("want a number of bytes with its unit, as in 500MB or 20GB")
@@ -99,9 +94,9 @@ func (b *byteCount) Type() string { return "BYTES" }
 
 // inBytes writes a number of bytes for people.
 func inBytes(n int64) string {
-	for _, u := range byteUnits {
-		if n >= u.bytes {
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.bytes), u.name)
+	for _, u := range numeral.ByteUnits {
+		if float64(n) >= u.Bytes {
+			return fmt.Sprintf("%.1f %s", float64(n)/u.Bytes, u.Name)
 		}
 	}
 	return fmt.Sprintf("%d B", n)

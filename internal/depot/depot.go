@@ -78,14 +78,20 @@ func (d Depot) Folder(key string, files []File) (dir string, err error) {
 
 // Is reports whether a file has this content.
 func Is(path string, sum [sha256.Size]byte) bool {
+	is, err := Sum(path)
+	return err == nil && is == sum
+}
+
+// Sum is the SHA-256 of a file.
+func Sum(path string) (sum [sha256.Size]byte, err error) {
 	file, err := regular.Open(path)
 	if err != nil {
-		return false
+		return sum, err
 	}
 	defer file.Close()
 	h := sha256.New()
 	_, err = io.Copy(h, io.NewSectionReader(file, 0, file.Size()))
-	return err == nil && [sha256.Size]byte(h.Sum(nil)) == sum
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
 // room removes folders until so many bytes have room beside the others. The folder of the key stays.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -33,7 +32,6 @@ type Elsewhere struct {
 
 // Away is the progress of a phase that is carried out elsewhere.
 type Away struct {
-	Run         cluster.Sum
 	Phase       string
 	Parts, Done int
 	Share       float64        // share of the work that is done, 0 to 1: the mean over the parts
@@ -159,8 +157,12 @@ func (a *Elsewhere) seed(ctx context.Context, w *work, i int, task cluster.Task,
 		}
 	}
 	if kind := w.run.folder.kind; kind.Stored != nil {
-		for n := range kind.Stored(w.run.keep.phase.parts[i]) {
-			b, err := os.ReadFile(w.run.shard(i, n))
+		for n, sum := range kind.Stored(w.run.keep.phase.parts[i]) {
+			var b []byte
+			err := w.run.Stored(i, n, sum, func(file io.ReaderAt, size int64) (err error) {
+				b, err = io.ReadAll(io.NewSectionReader(file, 0, size))
+				return err
+			})
 			if err != nil {
 				return err
 			}
@@ -339,7 +341,7 @@ func (e *ear) report(resumed bool) {
 	if !resumed && e.ended < len(e.at) && now.Sub(e.last) < tellEvery { // before the parts are counted: workers tell thousands of words a second
 		return
 	}
-	a := Away{Run: e.run, Phase: e.Name, Parts: len(e.at), Machines: map[string]int{}, Resumed: resumed}
+	a := Away{Phase: e.Name, Parts: len(e.at), Machines: map[string]int{}, Resumed: resumed}
 	for i := range e.at {
 		p := &e.at[i]
 		switch {
