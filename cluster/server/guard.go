@@ -99,11 +99,14 @@ func (g *guard) connect(in *bufio.Reader, out *bufio.Writer) error {
 	return write(out, line)
 }
 
-// one passes on one message of a worker.
+// one passes on one message of a worker. Its line is printable ASCII: other bytes may end a word for one reader and not for another.
 func one(in *bufio.Reader, out *bufio.Writer) error {
 	line, err := readLine(in, maxLine)
 	if err != nil {
 		return err
+	}
+	if i := bytes.IndexFunc(line, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }); i >= 0 {
+		return &refusal{malformed, fmt.Sprintf("a line with the byte %#x, which no subject of starling has", line[i])}
 	}
 	words := bytes.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(words) == 0 {

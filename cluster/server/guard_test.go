@@ -33,6 +33,7 @@ func FuzzGuard(f *testing.F) {
 		"HPUB $KV.STARLING_VALUES.state.a.b " + inbox + ".x 53 55\r\nNATS/1.0\r\nNats-Expected-Last-Subject-Sequence: 7\r\n\r\n{}\r\n",
 		"HPUB starling.block.state.a.b.c.0 " + inbox + ".x 49 49\r\nNATS/1.0\r\nStarling-Dropped: 1\r\nNats-TTL: 1m0s\r\n\r\n\r\n",
 		"PUB a.* 1\r\n1\r\n", "PUB a b 1\r\n1\r\n", "PUB a 1\n1\r\n", "SUB _INBOX_worker.> 1\r\n",
+		"PUB 0\v0 5\r\nhello\r\n", "PUB a\u00a0b 1\r\n1\r\n",
 	} {
 		f.Add([]byte(s))
 	}
