@@ -277,6 +277,7 @@ func TestMalformed(t *testing.T) {
 		{malformed, "PUB starling.news.a 3\r\nlonger\r\n"},
 		{malformed, "PUB starling.news.a 1\n1\r\n"},
 		{malformed, "PUB starling.news.a\r 1\r\n1\r\n"},
+		{malformed, "PUB starling.news.a\vb 1\r\n1\r\n"},
 		{malformed, "HPUB starling.news.a 9 3\r\n123\r\n"},
 		{malformed, "HPUB starling.news.a 12 12\r\nNATS/2.0\r\n\r\n\r\n"},
 		{large, fmt.Sprintf("PUB starling.news.a %d\r\n", MaxPayload+1)},
