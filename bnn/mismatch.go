@@ -34,7 +34,7 @@ func (p part) where() string {
 	if p.Layer < 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (layer %d, %s)", p.Layer, p.kind)
+	return fmt.Sprintf(" (layer %d, %s)", p.Layer, p.Of)
 }
 
 // reshape returns the remedy for a tensor whose shape differs from the network's.
@@ -73,7 +73,7 @@ func (f *stateDict) missing(p part) error {
 	case kind == "bias" && f.has(layer+".weight"):
 		fmt.Fprintf(&b, ": if layer %d was trained without a bias, write bias: false in it", p.Layer)
 	case same == kind && slices.Equal(f.tensors[name].Shape, p.Shape):
-		fmt.Fprintf(&b, ": write name: %s beside %s in layer %d", quoted(other), p.kind, p.Layer)
+		fmt.Fprintf(&b, ": write name: %s beside %s in layer %d", quoted(other), p.Of, p.Layer)
 		if all := f.layers(); all != nil {
 			fmt.Fprintf(&b, " (by their shapes, the layers with weights are %s in order)", strings.Join(all, ", "))
 		}

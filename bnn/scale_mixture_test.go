@@ -14,7 +14,7 @@ import (
 
 // mixed are tensors of several sizes, and a learned log σ.
 var mixed = []nn.Tensor{
-	{Name: "0.weight", Shape: []int{3, 2}, Size: 6, FanIn: 2}, {Name: "0.bias", Shape: []int{3}, Offset: 6, Size: 3, FanIn: 2, Bias: true},
+	{Name: "0.weight", Shape: []int{3, 2}, Size: 6, FanIn: 2}, {Name: "0.bias", Shape: []int{3}, Offset: 6, Size: 3, FanIn: 2, Kind: nn.Biases},
 	{Name: "2.weight", Shape: []int{1, 1}, Offset: 9, Size: 1, FanIn: 1}, {Name: "log_sd", Shape: []int{1}, Offset: 10, Size: 1},
 }
 

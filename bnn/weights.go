@@ -90,21 +90,13 @@ func unstacked(tensors []safetensors.Tensor) (one []safetensors.Tensor, err erro
 	return one, nil
 }
 
-// part is a tensor of the network and the kind of its layer, as dense or conv; empty for the likelihood's parameters.
-type part struct {
-	nn.Tensor
-	kind string
-}
+// part is a tensor of the network, as errors speak of it.
+type part struct{ nn.Tensor }
 
 // parts lists the tensors of a network in its order.
 func parts(net *nn.Net) (all []part) {
-	layers := net.Layers()
 	for _, t := range net.Tensors() {
-		p := part{Tensor: t}
-		if t.Layer >= 0 {
-			p.kind = nn.Layers.Name(layers[t.Layer])
-		}
-		all = append(all, p)
+		all = append(all, part{t})
 	}
 	return all
 }

@@ -114,7 +114,7 @@ func (v *variational) begin() {
 		m, phi = slices.Clone(v.mean), v.job.shared(0)
 		s := rng.Key{Seed: v.job.Seed, Purpose: rng.Init}.Stream()
 		for _, t := range net.Random() {
-			if t.Bias || t.FanIn == 0 {
+			if t.Kind != nn.Weights {
 				continue
 			}
 			widest := 1 / math.Sqrt(float64(t.FanIn))

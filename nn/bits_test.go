@@ -28,8 +28,9 @@ func TestSameBits(t *testing.T) {
 	// Values with several readers, in the conv and in the dense stage.
 	readers := mustNet(t, []int{2, 8, 7}, []Layer{
 		Conv{Filters: 3, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, ReLU,
-		residual{body: []Layer{Conv{Filters: 3, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, Swish}},
-		residual{body: []Layer{Dense{Units: 5}, Tanh}, shortcut: []Layer{Dense{Units: 5}}}, Dense{Units: 3},
+		Residual{Body: []Layer{Conv{Filters: 3, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, Swish}},
+		Residual{[]Layer{Conv{Filters: 6, Kernel: [2]int{3, 3}, Stride: [2]int{2, 2}, Pad: [2]int{1, 1}}, ReLU}, []Layer{Pad{}}}, ReLU,
+		Residual{Body: []Layer{Dense{Units: 5}, Tanh}, Shortcut: []Layer{Dense{Units: 5}}}, Dense{Units: 3},
 	}, Categorical{})
 	noise := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 4}}, Gaussian{SD: Predicted})
 	tails := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 2}}, Student{DF: Learned, SD: Learned})

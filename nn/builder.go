@@ -38,6 +38,7 @@ type builder struct {
 	layer  int     // index of the layer that is being derived
 	rest   []Layer // the layers behind it, in its chain
 	prefix string  // prefix of the names of tensors, inside a layer that consists of other layers
+	target []int   // shape of the output that a chain inside a layer should have; nil: any
 	number int     // number of the next module of an nn.Sequential, where flattening is a module of its own
 }
 
@@ -100,14 +101,15 @@ func withoutDropout(chain []node) (rest []node) {
 	return rest
 }
 
-// branch derives a chain of the layers inside the layer of n, from the same input, and returns the shape of its output.
+// branch derives a chain of the layers inside the layer of n, from the same input, and returns the shape of its output. target is the
+// shape that it should have, nil if it may have any.
 // Its tensors are named as those of an nn.Sequential that is the attribute name of the layer's module. The layer's own
 // ops run no earlier than those of the chain.
-func (b *builder) branch(n *node, name string, layers []Layer) ([]int, error) {
-	prefix, number := b.prefix, b.number
-	b.prefix, b.number = b.prefix+strconv.Itoa(b.number)+"."+name+".", 0
+func (b *builder) branch(n *node, name string, layers []Layer, target []int) ([]int, error) {
+	outer := *b
+	b.prefix, b.number, b.target = b.prefix+strconv.Itoa(b.number)+"."+name+".", 0, target
 	chain, err := b.chain(layers, n.in, n.from)
-	b.prefix, b.number = prefix, number
+	b.prefix, b.number, b.target = outer.prefix, outer.number, outer.target
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -120,10 +122,10 @@ func (b *builder) branch(n *node, name string, layers []Layer) ([]int, error) {
 	return last.out, nil
 }
 
-// module returns the name that the tensors of a layer begin with: the given one or, if that is empty, the layer's
-// number in an nn.Sequential.
+// module returns the name that the tensors of a layer begin with: the given one, which is the whole name also inside another layer, or
+// if that is empty the layer's number in an nn.Sequential.
 func (b *builder) module(name string) (string, error) {
-	name = b.prefix + cmp.Or(name, strconv.Itoa(b.number))
+	name = cmp.Or(name, b.prefix+strconv.Itoa(b.number))
 	if b.names[name] {
 		return "", fmt.Errorf("the name %q is taken by an earlier layer", name)
 	}
@@ -139,10 +141,9 @@ func (b *builder) weights(n *node, name string, noBias bool, fanIn int, shape ..
 		return err
 	}
 	role := b.role(name)
-	b.tensor(n, role, name+".weight", fanIn, shape...)
+	b.tensor(n, role, name+".weight", Weights, fanIn, shape...)
 	if !noBias {
-		b.tensor(n, role, name+".bias", fanIn, shape[0])
-		b.net.tensors[len(b.net.tensors)-1].Bias = true
+		b.tensor(n, role, name+".bias", Biases, fanIn, shape[0])
 	}
 	n.learned = n.learned || role == RoleLearned
 	if role != RoleRandom && n.from.stage.shared() {
@@ -152,9 +153,11 @@ func (b *builder) weights(n *node, name string, noBias bool, fanIn int, shape ..
 }
 
 // tensor appends one tensor of a layer to θ or φ.
-func (b *builder) tensor(n *node, role Role, name string, fanIn int, shape ...int) {
+func (b *builder) tensor(n *node, role Role, name string, kind Kind, fanIn int, shape ...int) {
 	n.params = append(n.params, len(b.net.tensors))
-	b.net.place(name, b.layer, role, fanIn, shape...)
+	b.net.place(name, b.layer, role, kind, fanIn, shape...)
+	t := &b.net.tensors[len(b.net.tensors)-1]
+	t.Place, t.Of = b.prefix+strconv.Itoa(b.number), b.kind(n.layer)
 }
 
 // multiplyAdds counts the multiply-adds of a layer's forward pass for one example. The weight gradient takes the same number, if

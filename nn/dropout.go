@@ -61,6 +61,9 @@ func (d Dropout) derive(b *builder, n *node) error {
 	if !d.valid() {
 		return errors.New("the rate must be at least 0 and below 1")
 	}
+	if b.prefix != "" {
+		return errors.New(dropoutInside)
+	}
 	if !feedsDense(b.rest) {
 		return errors.New(misplaced)
 	}

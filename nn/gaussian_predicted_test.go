@@ -144,7 +144,7 @@ func TestScalesBeginAtZero(t *testing.T) {
 		{"no bias, activation", []int{3}, []Layer{Dense{Units: 2, Name: "out", NoBias: true}, Tanh}, Gaussian{SD: Predicted}, map[string]int{"out.weight": 3}},
 		{"filters", []int{5, 4, 4}, []Layer{conv, GlobalAvgPool{}}, Gaussian{SD: Predicted}, map[string]int{"out.weight": 2 * 5 * 2 * 3, "out.bias": 2}},
 		{"pixels", []int{1, 2, 4}, []Layer{conv}, Gaussian{SD: Predicted}, nil},
-		{"residual", []int{4}, []Layer{Dense{Units: 4}, residual{body: []Layer{Dense{Units: 4}}}}, Gaussian{SD: Predicted}, nil},
+		{"residual", []int{4}, []Layer{Dense{Units: 4}, Residual{Body: []Layer{Dense{Units: 4}}}}, Gaussian{SD: Predicted}, nil},
 		{"learned", []int{3}, []Layer{Dense{Units: 2}}, Gaussian{SD: Learned}, nil},
 		{"classes", []int{3}, []Layer{Dense{Units: 2}}, Categorical{}, nil},
 	} {

@@ -14,6 +14,8 @@ var Layers = config.Table[Layer]{
 	{Name: "maxpool", Part: MaxPool{}},
 	{Name: "avgpool", Part: AvgPool{}},
 	{Name: "global_avgpool", Part: GlobalAvgPool{}},
+	{Name: "residual", Part: Residual{}},
+	{Name: "pad", Part: Pad{}},
 	{Name: "flatten", Part: Flatten{}},
 	{Name: "dropout", Part: Dropout(0.5)},
 	{Name: "relu", Part: ReLU},

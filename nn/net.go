@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,10 +33,12 @@ type Tensor struct {
 	Shape  []int
 	Offset int
 	Size   int
-	FanIn  int // inputs of one unit (a bias has its layer's); 0 for the likelihood's parameters
-	Bias   bool
-	Layer  int // index of its layer in Net.Layers; −1 for the likelihood's parameters
-	Zero   int // its last values, for outputs that are scales (Likelihood): 0 at the start where they are learned or descend
+	Kind   Kind
+	Place  string // of its layer, by numbers in an nn.Sequential and attributes of its modules, as in 2.body.0; empty for the likelihood's parameters
+	Of     string // its layer's kind, such as conv; empty likewise
+	FanIn  int    // inputs of one unit (a bias has its layer's); 0 for the tensors of other kinds
+	Layer  int    // index of its layer in Net.Layers; −1 for the likelihood's parameters
+	Zero   int    // its last values, for outputs that are scales (Likelihood): 0 at the start where they are learned or descend
 	Role   Role
 }
 
@@ -91,15 +94,39 @@ func (n *Net) Random() []Tensor {
 // Input is the shape of one example.
 func (n *Net) Input() []int { return slices.Clone(n.input) }
 
-// Title names the layers that change shapes: "conv 4 → pool → dense 8".
+// Title names the layers that change shapes: "conv 4 → pool → dense 8"; three or more in a row with one title as "9 × residual".
 func (n *Net) Title() string {
 	var titles []string
-	for _, l := range n.layers {
-		if title := l.Title(); title != "" {
-			titles = append(titles, title)
+	for _, same := range repeats(n.layers) {
+		if same.count > 2 {
+			titles = append(titles, fmt.Sprintf("%d × %s", same.count, same.title))
+			continue
+		}
+		for range same.count {
+			titles = append(titles, same.title)
 		}
 	}
 	return strings.Join(titles, " → ")
+}
+
+// repeat is a title and how many layers in a row have it, apart from those without one.
+type repeat struct {
+	title string
+	count int
+}
+
+func repeats(layers []Layer) (all []repeat) {
+	for _, l := range layers {
+		title := l.Title()
+		switch last := len(all) - 1; {
+		case title == "":
+		case last >= 0 && all[last].title == title:
+			all[last].count++
+		default:
+			all = append(all, repeat{title, 1})
+		}
+	}
+	return all
 }
 
 // Layers are the layers that New was given.
@@ -126,9 +153,9 @@ func (n *Net) Flops() float64 { return 2 * float64(n.multiplyAdds) }
 func (n *Net) features() int { return volume(n.input...) }
 
 // place appends a tensor to the parameters of its role.
-func (n *Net) place(name string, layer int, role Role, fanIn int, shape ...int) {
+func (n *Net) place(name string, layer int, role Role, kind Kind, fanIn int, shape ...int) {
 	end := [...]*int{RoleRandom: &n.dim, RoleLearned: &n.learned, RoleFrozen: &n.frozen}[role]
-	t := Tensor{Name: name, Shape: slices.Clone(shape), Offset: *end, Size: volume(shape...), FanIn: fanIn, Layer: layer, Role: role}
+	t := Tensor{Name: name, Shape: slices.Clone(shape), Offset: *end, Size: volume(shape...), Kind: kind, FanIn: fanIn, Layer: layer, Role: role}
 	n.tensors = append(n.tensors, t)
 	*end += t.Size
 }

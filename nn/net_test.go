@@ -68,7 +68,7 @@ func TestTitle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := net.Title(), "conv 4 → pool → pool → pool → dense 8"; got != want {
+	if got, want := net.Title(), "conv 4 → 3 × pool → dense 8"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

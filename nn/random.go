@@ -29,10 +29,10 @@ func (r Random) Network(input []int, layers []Layer, lik Likelihood) (*Net, erro
 	if err != nil || r.All() {
 		return net, err
 	}
-	modules := net.modules()
+	modules, places := net.modules()
 	random := map[string]bool{}
 	for i, name := range r {
-		found, err := r.find(name, modules)
+		found, err := r.find(name, modules, places)
 		if err != nil {
 			return nil, &RandomError{i, err}
 		}
@@ -54,8 +54,8 @@ func (r Random) Network(input []int, layers []Layer, lik Likelihood) (*Net, erro
 	})
 }
 
-// find lists the modules that an entry names.
-func (r Random) find(name string, modules []string) ([]string, error) {
+// find lists the modules that an entry names, by their names or by their places.
+func (r Random) find(name string, modules, places []string) ([]string, error) {
 	switch {
 	case len(r) > 1:
 	case name == FirstLayer:
@@ -64,8 +64,8 @@ func (r Random) find(name string, modules []string) ([]string, error) {
 		return modules[len(modules)-1:], nil
 	}
 	var found []string
-	for _, m := range modules {
-		if m == name || strings.HasPrefix(m, name+".") {
+	for i, m := range modules {
+		if within(m, name) || within(places[i], name) {
 			found = append(found, m)
 		}
 	}
@@ -74,6 +74,9 @@ func (r Random) find(name string, modules []string) ([]string, error) {
 	}
 	return found, nil
 }
+
+// within reports whether a module is the named one or stands inside it.
+func within(module, name string) bool { return module == name || strings.HasPrefix(module, name+".") }
 
 // RandomError is a fault of an entry of Random, or of all together.
 type RandomError struct {
@@ -91,15 +94,15 @@ func (e *RandomError) field() string {
 	return fmt.Sprint("random.", e.Entry)
 }
 
-// modules lists the layers with parameters, as the names of their tensors begin, in order.
-func (n *Net) modules() (names []string) {
+// modules lists the layers with parameters, as the names of their tensors begin, in order, and their places.
+func (n *Net) modules() (names, places []string) {
 	for _, t := range n.tensors {
 		if t.Layer < 0 {
 			continue
 		}
 		if name := t.Name[:strings.LastIndexByte(t.Name, '.')]; !slices.Contains(names, name) {
-			names = append(names, name)
+			names, places = append(names, name), append(places, t.Place)
 		}
 	}
-	return names
+	return names, places
 }

@@ -10,19 +10,19 @@ import (
 
 // TestRandomLayers: the words and names of Random give these layers their roles.
 func TestRandomLayers(t *testing.T) {
-	layers := []Layer{Dense{Units: 4, Name: "in"}, GELU, Dense{Units: 3}, GELU, residual{[]Layer{Dense{Units: 3}, Tanh, Dense{Units: 3, Name: "end"}}, nil}, Dense{Units: 1, Name: "out"}}
+	layers := []Layer{Dense{Units: 4, Name: "in"}, GELU, Dense{Units: 3}, GELU, Residual{[]Layer{Dense{Units: 3}, Tanh, Dense{Units: 3, Name: "end"}}, nil}, Dense{Units: 1, Name: "out"}}
 	for _, c := range []struct {
 		random Random
 		want   string
 	}{
-		{nil, "in 2 4.body.0 4.body.end out"},
-		{Random{"all"}, "in 2 4.body.0 4.body.end out"},
+		{nil, "in 2 4.body.0 end out"},
+		{Random{"all"}, "in 2 4.body.0 end out"},
 		{Random{"first"}, "in"},
 		{Random{"last"}, "out"},
 		{Random{"2"}, "2"},
 		{Random{"out", "in"}, "in out"},
-		{Random{"4"}, "4.body.0 4.body.end"},
-		{Random{"4.body.end", "2", "2"}, "2 4.body.end"},
+		{Random{"4"}, "4.body.0 end"},
+		{Random{"end", "2", "2"}, "2 end"},
 	} {
 		net, err := c.random.Network([]int{2}, layers, Gaussian{SD: Learned})
 		if err != nil {

@@ -8,85 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 )
-
-// residual is y = body(x) + shortcut(x), where an empty chain is x itself: a layer that consists of others, an op with two
-// inputs and a value with several readers.
-type residual struct{ body, shortcut []Layer }
-
-func (residual) Title() string { return "residual" }
-
-func (r residual) derive(b *builder, n *node) error {
-	body, err := b.branch(n, "body", r.body)
-	if err != nil {
-		return err
-	}
-	shortcut, err := b.branch(n, "shortcut", r.shortcut)
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(body, shortcut) {
-		return fmt.Errorf("the body gives %v, the shortcut %v", body, shortcut)
-	}
-	n.out = body
-	return nil
-}
-
-func (r residual) compile(c *compiler, chain []node, v *value) (*value, int) {
-	n := &chain[0]
-	s := &sumOp{in: [2]*value{c.input(n, c.chain(n.inner[0], v)), c.input(n, c.chain(n.inner[1], v))}, out: c.output(n)}
-	c.emit(n.stage, s)
-	return s.out, 1
-}
-
-func (r residual) reference(net *Net, n *node, theta, x []float64) []float64 {
-	y := slices.Clone(net.reference(n.inner[0], theta, x))
-	for i, v := range net.reference(n.inner[1], theta, x) {
-		y[i] += v
-	}
-	return y
-}
-
-// sumOp is y = a + b, dx = dy for both. Each of the three may have other borders.
-type sumOp struct {
-	in  [2]*value
-	out *value
-}
-
-func (s *sumOp) inputs() []**value { return []**value{&s.in[0], &s.in[1]} }
-
-func (s *sumOp) forward(t *tape, g0, g1 int) {
-	t.each(s.out, g0, g1, func(g, b int) {
-		y := t.out(s.out, g, b)
-		copyPlanes(y, s.out, t.out(s.in[0], g, b), s.in[0])
-		x, v := t.out(s.in[1], g, b), s.in[1]
-		for ch := range v.c {
-			for row := range v.h {
-				to := y[ch*s.out.plane()+s.out.pixel(row, 0):][:v.w*lanes.Lanes]
-				lanes.SumRows(x[ch*v.plane()+v.pixel(row, 0):], v.w, 1, lanes.Lanes, to)
-			}
-		}
-	})
-}
-
-func (s *sumOp) backward(t *tape, g0, g1 int) {
-	t.each(s.out, g0, g1, func(g, b int) {
-		for _, v := range s.in {
-			if !t.needs(v) {
-				continue
-			}
-			dx := t.dy(v, g, b)
-			copyPlanes(dx, v, t.dy(s.out, g, b), s.out)
-			if v.relu {
-				lanes.ReLUBackward(t.out(v, g, b), dx, dx)
-			}
-		}
-	})
-}
-
-func (s *sumOp) finish(*tape) {}
 
 // readerCases are networks in which values have several readers.
 func readerCases() map[string]struct {
@@ -100,6 +23,7 @@ func readerCases() map[string]struct {
 	dense := func(units int) Layer { return Dense{Units: units} }
 	layers := func(l ...Layer) []Layer { return l }
 	two := [2]int{2, 2}
+	same := layers(AvgPool{Size: [2]int{1, 1}})
 	image, features := []int{2, 6, 5}, []int{6}
 	type net = struct {
 		input  []int
@@ -108,28 +32,30 @@ func readerCases() map[string]struct {
 	}
 	return map[string]net{
 		// In the conv stage: borders that one reader wants and another does not.
-		"identity":           {image, layers(conv(3, 3, 1, 1), ReLU, residual{body: layers(conv(4, 3, 1, 1), ReLU, conv(3, 3, 1, 1))}, Tanh, dense(3)), Categorical{}},
-		"identity first":     {image, layers(conv(3, 3, 1, 1), Tanh, residual{layers(), layers(conv(3, 5, 1, 2), Swish)}, dense(3)), Categorical{}},
-		"projection":         {image, layers(conv(3, 3, 1, 1), ReLU, residual{layers(conv(4, 3, 2, 1), Swish, conv(4, 3, 1, 1)), layers(conv(4, 1, 2, 0))}, GlobalAvgPool{}, dense(3)), Categorical{}},
-		"of the input":       {image, layers(residual{layers(conv(2, 3, 1, 1)), nil}, ReLU, conv(2, 3, 1, 1), dense(3)), Categorical{}},
-		"pools in branches":  {image, layers(conv(3, 3, 1, 1), ReLU, residual{layers(conv(5, 3, 1, 1), ReLU, MaxPool{Size: two}), layers(conv(5, 3, 1, 1), ReLU, AvgPool{Size: two})}, dense(3)), Categorical{}},
-		"pool as a branch":   {image, layers(conv(2, 3, 1, 1), ReLU, residual{layers(MaxPool{[2]int{3, 3}, [2]int{1, 1}, [2]int{1, 1}}), layers(conv(2, 3, 1, 1))}, dense(3)), Categorical{}},
-		"activation, border": {image, layers(conv(2, 3, 1, 1), residual{layers(Tanh), layers(conv(2, 5, 1, 2))}, dense(3)), Categorical{}},
-		"border, activation": {image, layers(conv(2, 3, 1, 1), residual{layers(conv(2, 3, 1, 1)), layers(GELU)}, conv(2, 3, 1, 0), dense(3)), Categorical{}},
-		"relu, activation":   {image, layers(conv(2, 3, 1, 1), ReLU, residual{layers(Tanh), layers(Swish)}, dense(3)), Categorical{}},
-		"nested":             {image, layers(conv(2, 3, 1, 1), ReLU, residual{layers(residual{layers(conv(2, 3, 1, 1)), nil}, conv(2, 3, 1, 1)), layers(residual{})}, dense(3)), Categorical{}},
-		"twice itself":       {image, layers(conv(2, 3, 1, 1), residual{}, ReLU, conv(2, 2, 1, 0), dense(3)), Categorical{}},
-		"conv and dense":     {image, layers(conv(3, 3, 1, 1), ReLU, residual{layers(conv(2, 3, 1, 1), dense(4)), layers(dense(4))}, dense(3)), Categorical{}},
-		"dense and conv":     {image, layers(conv(3, 3, 1, 1), ReLU, residual{layers(dense(4)), layers(conv(2, 3, 1, 1), Swish, conv(2, 3, 1, 1), dense(4))}, dense(3)), Categorical{}},
-		"the output":         {[]int{1, 4, 4}, layers(conv(2, 3, 1, 1), ReLU, residual{layers(conv(2, 3, 1, 1)), nil}), Gaussian{SD: 1}},
+		"identity":           {image, layers(conv(3, 3, 1, 1), ReLU, Residual{Body: layers(conv(4, 3, 1, 1), ReLU, conv(3, 3, 1, 1))}, Tanh, dense(3)), Categorical{}},
+		"identity first":     {image, layers(conv(3, 3, 1, 1), Tanh, Residual{same, layers(conv(3, 5, 1, 2), Swish)}, dense(3)), Categorical{}},
+		"projection":         {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(4, 3, 2, 1), Swish, conv(4, 3, 1, 1)), layers(conv(4, 1, 2, 0))}, GlobalAvgPool{}, dense(3)), Categorical{}},
+		"pad":                {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(6, 3, 2, 1), Swish, conv(6, 3, 1, 1)), layers(Pad{})}, ReLU, Residual{layers(conv(9, 3, 1, 1)), layers(Pad{})}, conv(2, 3, 1, 1), dense(3)), Categorical{}},
+		"pad of the input":   {image, layers(Residual{layers(conv(2, 3, 2, 1)), layers(Pad{})}, Tanh, dense(3)), Categorical{}},
+		"of the input":       {image, layers(Residual{layers(conv(2, 3, 1, 1)), nil}, ReLU, conv(2, 3, 1, 1), dense(3)), Categorical{}},
+		"pools in branches":  {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(5, 3, 1, 1), ReLU, MaxPool{Size: two}), layers(conv(5, 3, 1, 1), ReLU, AvgPool{Size: two})}, dense(3)), Categorical{}},
+		"pool as a branch":   {image, layers(conv(2, 3, 1, 1), ReLU, Residual{layers(MaxPool{[2]int{3, 3}, [2]int{1, 1}, [2]int{1, 1}}), layers(conv(2, 3, 1, 1))}, dense(3)), Categorical{}},
+		"activation, border": {image, layers(conv(2, 3, 1, 1), Residual{layers(Tanh), layers(conv(2, 5, 1, 2))}, dense(3)), Categorical{}},
+		"border, activation": {image, layers(conv(2, 3, 1, 1), Residual{layers(conv(2, 3, 1, 1)), layers(GELU)}, conv(2, 3, 1, 0), dense(3)), Categorical{}},
+		"relu, activation":   {image, layers(conv(2, 3, 1, 1), ReLU, Residual{layers(Tanh), layers(Swish)}, dense(3)), Categorical{}},
+		"nested":             {image, layers(conv(2, 3, 1, 1), ReLU, Residual{layers(Residual{layers(conv(2, 3, 1, 1)), nil}, conv(2, 3, 1, 1)), layers(Residual{Body: same})}, dense(3)), Categorical{}},
+		"twice itself":       {image, layers(conv(2, 3, 1, 1), Residual{Body: same}, ReLU, conv(2, 2, 1, 0), dense(3)), Categorical{}},
+		"conv and dense":     {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(2, 3, 1, 1), dense(4)), layers(dense(4))}, dense(3)), Categorical{}},
+		"dense and conv":     {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(dense(4)), layers(conv(2, 3, 1, 1), Swish, conv(2, 3, 1, 1), dense(4))}, dense(3)), Categorical{}},
+		"the output":         {[]int{1, 4, 4}, layers(conv(2, 3, 1, 1), ReLU, Residual{layers(conv(2, 3, 1, 1)), nil}), Gaussian{SD: 1}},
 
 		// In the dense stage.
-		"dense identity":     {features, layers(dense(5), ReLU, residual{layers(dense(7), Tanh, dense(5)), nil}, dense(2)), Gaussian{SD: Learned}},
-		"two dense layers":   {features, layers(dense(5), Tanh, residual{layers(dense(4), ReLU), layers(dense(4), Swish)}, dense(3)), Categorical{}},
-		"two of the input":   {features, layers(residual{layers(dense(4), Tanh), layers(dense(4))}, dense(3)), Categorical{}},
-		"input and a pool":   {[]int{2, 4, 6}, layers(residual{layers(dense(4), Tanh), layers(AvgPool{Size: two}, dense(4))}, ReLU, dense(3)), Categorical{}},
-		"dense twice itself": {features, layers(dense(4), Swish, residual{}, dense(3)), Categorical{}},
-		"dense output":       {features, layers(dense(3), ReLU, residual{layers(dense(3)), nil}), Categorical{}},
+		"dense identity":     {features, layers(dense(5), ReLU, Residual{layers(dense(7), Tanh, dense(5)), nil}, dense(2)), Gaussian{SD: Learned}},
+		"two dense layers":   {features, layers(dense(5), Tanh, Residual{layers(dense(4), ReLU), layers(dense(4), Swish)}, dense(3)), Categorical{}},
+		"two of the input":   {features, layers(Residual{layers(dense(4), Tanh), layers(dense(4))}, dense(3)), Categorical{}},
+		"input and a pool":   {[]int{2, 4, 6}, layers(Residual{layers(dense(4), Tanh), layers(AvgPool{Size: two}, dense(4))}, ReLU, dense(3)), Categorical{}},
+		"dense twice itself": {features, layers(dense(4), Swish, Residual{Body: layers(Residual{Body: layers(dense(4))})}, dense(3)), Categorical{}},
+		"dense output":       {features, layers(dense(3), ReLU, Residual{layers(dense(3)), nil}), Categorical{}},
 	}
 }
 
@@ -206,13 +132,13 @@ func TestChainHasNoAccumulate(t *testing.T) {
 func TestInnerLayers(t *testing.T) {
 	body := []Layer{Conv{Filters: 2, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, ReLU, Conv{Filters: 2, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}, NoBias: true, Name: "last"}}
 	net := mustNet(t, []int{2, 4, 4}, []Layer{
-		Tanh, residual{body, []Layer{Conv{Filters: 2, Kernel: [2]int{1, 1}}}}, residual{}, Dense{Units: 3},
+		Tanh, Residual{body, []Layer{Conv{Filters: 2, Kernel: [2]int{1, 1}}}}, Residual{Body: []Layer{Tanh}}, Dense{Units: 3},
 	}, Categorical{})
 	var names []string
 	for _, p := range net.Tensors() {
 		names = append(names, fmt.Sprintf("%d %s", p.Layer, p.Name))
 	}
-	want := "1 1.body.0.weight, 1 1.body.0.bias, 1 1.body.last.weight, 1 1.shortcut.0.weight, 1 1.shortcut.0.bias, 3 4.weight, 3 4.bias"
+	want := "1 1.body.0.weight, 1 1.body.0.bias, 1 last.weight, 1 1.shortcut.0.weight, 1 1.shortcut.0.bias, 3 4.weight, 3 4.bias"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("tensors %s\nwant    %s", got, want)
 	}
@@ -222,9 +148,9 @@ func TestInnerLayers(t *testing.T) {
 	}
 
 	for want, layers := range map[string][]Layer{
-		`layer 0 (nn.residual): body: layer 1 (dense): units must be positive`:   {residual{[]Layer{ReLU, Dense{}}, nil}, Dense{Units: 2}},
-		`layer 0 (nn.residual): the body gives [3 4 4], the shortcut [2 4 4]`:    {residual{[]Layer{Conv{Filters: 3, Kernel: [2]int{1, 1}}}, nil}, Dense{Units: 2}},
-		`layer 0 (nn.residual): shortcut: layer 1 (dense): the name "0.shortcut`: {residual{nil, []Layer{Dense{Units: 2, Name: "a"}, Dense{Units: 2, Name: "a"}}}, Dense{Units: 2}},
+		`layer 0 (residual): body: layer 1 (dense): units must be positive`:                         {Residual{[]Layer{ReLU, Dense{}}, nil}, Dense{Units: 2}},
+		`layer 0 (residual): the body gives [3 4 4] and the shortcut [2 4 4], and they are added: `: {Residual{[]Layer{Conv{Filters: 3, Kernel: [2]int{1, 1}}}, nil}, Dense{Units: 2}},
+		`layer 0 (residual): shortcut: layer 1 (dense): the name "a" is taken`:                      {Residual{[]Layer{Dense{Units: 2}}, []Layer{Dense{Units: 2, Name: "a"}, Dense{Units: 2, Name: "a"}}}, Dense{Units: 2}},
 	} {
 		if _, err := New([]int{2, 4, 4}, layers, Categorical{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

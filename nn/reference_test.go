@@ -3,74 +3,118 @@ package nn
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/data"
 )
 
-// references compute the layers in plain float64 for one example, written from their definitions, by their names in Layers: w
-// and b are the weights and biases, empty where the layer has none.
-var references = map[string]func(n *node, w, b, x []float64) []float64{
-	"dense": func(n *node, w, b, x []float64) []float64 {
-		y := make([]float64, n.out[0])
-		for u := range y {
-			if b != nil {
-				y[u] = b[u]
-			}
-			for k, v := range x {
-				y[u] += w[u*len(x)+k] * v
-			}
-		}
-		return y
-	},
-	"conv": func(n *node, w, b, x []float64) []float64 {
-		l := n.layer.(Conv)
-		y := make([]float64, volume(n.out...))
-		for at := range y {
-			o := at / (n.out[1] * n.out[2])
-			if b != nil {
-				y[at] = b[o]
-			}
-			for ch := range n.in[0] {
-				n.slide(l.window(), x, ch, at, func(ky, kx int, v float64) {
-					y[at] += v * w[((o*n.in[0]+ch)*l.Kernel[0]+ky)*l.Kernel[1]+kx]
-				})
-			}
-		}
-		return y
-	},
-	"maxpool": func(n *node, _, _, x []float64) []float64 {
-		y := make([]float64, volume(n.out...))
-		for at := range y {
-			y[at] = math.Inf(-1)
-			n.slide(n.layer.(MaxPool).window(), x, at/(n.out[1]*n.out[2]), at, func(_, _ int, v float64) { y[at] = max(y[at], v) })
-		}
-		return y
-	},
-	"avgpool": func(n *node, _, _, x []float64) []float64 {
-		y, w := make([]float64, volume(n.out...)), n.layer.(AvgPool).window()
-		for at := range y {
-			n.slide(w, x, at/(n.out[1]*n.out[2]), at, func(_, _ int, v float64) { y[at] += v / float64(w.size[0]*w.size[1]) })
-		}
-		return y
-	},
-	"global_avgpool": func(n *node, _, _, x []float64) []float64 {
-		y, area := make([]float64, n.in[0]), n.in[1]*n.in[2]
-		for at, v := range x {
-			y[at/area] += v / float64(area)
-		}
-		return y
-	},
-	"flatten": func(_ *node, _, _, x []float64) []float64 { return x },
-	"dropout": func(_ *node, _, _, x []float64) []float64 { return x }, // outside training
-	"relu":    elementwise(func(v float64) float64 { return max(0, v) }),
-	"tanh":    elementwise(math.Tanh),
-	"gelu":    elementwise(func(v float64) float64 { return v * math.Erfc(-v/math.Sqrt2) / 2 }),
-	"swish":   elementwise(func(v float64) float64 { return v / (1 + math.Exp(-v)) }),
+// placed is a layer at its place in a network whose parameters are theta.
+type placed struct {
+	*node
+	net   *Net
+	theta []float64
 }
 
-func elementwise(f func(float64) float64) func(n *node, w, b, x []float64) []float64 {
-	return func(_ *node, _, _, x []float64) []float64 {
+// tensor is the layer's k-th tensor, nil where it has none.
+func (n placed) tensor(k int) []float64 {
+	if k >= len(n.params) {
+		return nil
+	}
+	t := n.net.tensors[n.params[k]]
+	return n.theta[t.Offset:][:t.Size]
+}
+
+// references compute the layers in plain float64 for one example, written from their definitions, by their names in Layers.
+// (init: a residual has layers inside.)
+var references map[string]func(n placed, x []float64) []float64
+
+func init() {
+	references = map[string]func(n placed, x []float64) []float64{
+		"dense": func(n placed, x []float64) []float64 {
+			w, b := n.tensor(0), n.tensor(1)
+			y := make([]float64, n.out[0])
+			for u := range y {
+				if b != nil {
+					y[u] = b[u]
+				}
+				for k, v := range x {
+					y[u] += w[u*len(x)+k] * v
+				}
+			}
+			return y
+		},
+		"conv": func(n placed, x []float64) []float64 {
+			w, b := n.tensor(0), n.tensor(1)
+			l := n.layer.(Conv)
+			y := make([]float64, volume(n.out...))
+			for at := range y {
+				o := at / (n.out[1] * n.out[2])
+				if b != nil {
+					y[at] = b[o]
+				}
+				for ch := range n.in[0] {
+					n.slide(l.window(), x, ch, at, func(ky, kx int, v float64) {
+						y[at] += v * w[((o*n.in[0]+ch)*l.Kernel[0]+ky)*l.Kernel[1]+kx]
+					})
+				}
+			}
+			return y
+		},
+		"maxpool": func(n placed, x []float64) []float64 {
+			y := make([]float64, volume(n.out...))
+			for at := range y {
+				y[at] = math.Inf(-1)
+				n.slide(n.layer.(MaxPool).window(), x, at/(n.out[1]*n.out[2]), at, func(_, _ int, v float64) { y[at] = max(y[at], v) })
+			}
+			return y
+		},
+		"avgpool": func(n placed, x []float64) []float64 {
+			y, w := make([]float64, volume(n.out...)), n.layer.(AvgPool).window()
+			for at := range y {
+				n.slide(w, x, at/(n.out[1]*n.out[2]), at, func(_, _ int, v float64) { y[at] += v / float64(w.size[0]*w.size[1]) })
+			}
+			return y
+		},
+		"global_avgpool": func(n placed, x []float64) []float64 {
+			y, area := make([]float64, n.in[0]), n.in[1]*n.in[2]
+			for at, v := range x {
+				y[at/area] += v / float64(area)
+			}
+			return y
+		},
+		"flatten": func(_ placed, x []float64) []float64 { return x },
+		"dropout": func(_ placed, x []float64) []float64 { return x }, // outside training
+		"relu":    elementwise(func(v float64) float64 { return max(0, v) }),
+		"tanh":    elementwise(math.Tanh),
+		"gelu":    elementwise(func(v float64) float64 { return v * math.Erfc(-v/math.Sqrt2) / 2 }),
+		"swish":   elementwise(func(v float64) float64 { return v / (1 + math.Exp(-v)) }),
+		"residual": func(n placed, x []float64) []float64 {
+			y := slices.Clone(n.net.reference(n.inner[0], n.theta, x))
+			for i, v := range n.net.reference(n.inner[1], n.theta, x) {
+				y[i] += v
+			}
+			return y
+		},
+		"pad": func(n placed, x []float64) []float64 {
+			y, step := make([]float64, volume(n.out...)), 1
+			if n.out[1] < n.in[1] || n.out[2] < n.in[2] {
+				step = 2
+			}
+			before := (n.out[0] - n.in[0]) / 2
+			for at := range x {
+				ch, p := at/(n.in[1]*n.in[2]), at%(n.in[1]*n.in[2])
+				if qy, qx := p/n.in[2], p%n.in[2]; qy%step == 0 && qx%step == 0 {
+					y[((before+ch)*n.out[1]+qy/step)*n.out[2]+qx/step] = x[at]
+				}
+			}
+			return y
+		},
+	}
+}
+
+func elementwise(f func(float64) float64) func(n placed, x []float64) []float64 {
+	return func(_ placed, x []float64) []float64 {
 		y := make([]float64, len(x))
 		for i, v := range x {
 			y[i] = f(v)
@@ -97,17 +141,7 @@ func (n *Net) outputs(theta, x []float64) []float64 { return n.reference(n.nodes
 
 func (n *Net) reference(chain []node, theta, x []float64) []float64 {
 	for i := range chain {
-		l := &chain[i]
-		if sum, ok := l.layer.(residual); ok {
-			x = sum.reference(n, l, theta, x)
-			continue
-		}
-		var of [2][]float64
-		for k, p := range l.params {
-			t := n.tensors[p]
-			of[k] = theta[t.Offset:][:t.Size]
-		}
-		x = references[kind(l.layer)](l, of[0], of[1], x)
+		x = references[kind(chain[i].layer)](placed{&chain[i], n, theta}, x)
 	}
 	return x
 }

@@ -26,7 +26,7 @@ func (n *Net) settle() {
 		}
 	}
 	for _, name := range n.lik.Parameters() {
-		n.place(name, -1, role, 0, 1)
+		n.place(name, -1, role, Own, 0, 1)
 	}
 	for i := range n.tensors {
 		if t := &n.tensors[i]; t.Role == RoleFrozen {

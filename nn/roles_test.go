@@ -220,8 +220,8 @@ func TestRolesLayout(t *testing.T) {
 		t.Errorf("sizes %q and %q", net.Size(), net.Whole().Size())
 	}
 	for _, x := range net.Tensors() {
-		if x.Bias != strings.HasSuffix(x.Name, ".bias") {
-			t.Errorf("%s is a bias: %v", x.Name, x.Bias)
+		if (x.Kind == Biases) != strings.HasSuffix(x.Name, ".bias") {
+			t.Errorf("%s is of kind %v", x.Name, x.Kind)
 		}
 	}
 	whole := make([]float64, net.Parameters())

@@ -30,6 +30,9 @@ func TestYAML(t *testing.T) {
 		{"{maxpool: {size: 3, stride: 2}}", "{maxpool: {size: 3, stride: 2, pad: 0}}"},
 		{"{avgpool: {size: [2, 3], stride: [2, 3], pad: 0}}", "{avgpool: [2, 3]}"},
 		{"{avgpool: {size: 2, stride: 2, pad: 1}}", ""},
+		{"{residual: {body: [{dense: 4}, relu, {dense: 3}]}}", ""},
+		{"{residual: {body: [{conv: {filters: 4, kernel: 1}}], shortcut: pad}}", "{residual: {body: [{conv: {filters: 4, kernel: 1, stride: 1, pad: 0, bias: true}}], shortcut: pad}}"},
+		{"{residual: {body: [relu], shortcut: [{maxpool: 1}]}}", ""},
 		{"{dropout: 0.3}", ""}, {"{dropout: 0}", ""},
 		{"global_avgpool", ""}, {"flatten", ""}, {"relu", ""}, {"tanh", ""}, {"gelu", ""}, {"swish", ""},
 	} {
@@ -63,6 +66,9 @@ func rewritten(t *testing.T, text string, seen map[string]bool) string {
 	}
 	for _, l := range d.Layers {
 		seen[Layers.Name(l)] = true
+		if r, ok := l.(Residual); ok && r.Shortcut != nil {
+			seen[Layers.Name(r.Shortcut[0])] = true
+		}
 	}
 	seen[Likelihoods.Name(d.Likelihood)] = true
 	return string(config.Encode(d, Layers, Likelihoods))

@@ -1,0 +1,12 @@
+package nn
+
+// Kind says what a tensor is in its layer. Priors and starts of descents depend on it.
+type Kind int
+
+const (
+	Weights Kind = iota // of a dense layer or a convolution
+	Biases              // of the same
+	Scales              // γ of a normalisation: 1 changes nothing
+	Shifts              // β of a normalisation, and τ of the threshold behind it
+	Own                 // the likelihood's own, such as log_sd
+)

@@ -1,0 +1,106 @@
+package nn
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// Residual is body(x) + shortcut(x) (He et al. 2016): two chains of layers that read the same input, and give the same shape. An
+// empty shortcut is the input itself. An activation behind the sum is a layer of its own.
+//
+// Its tensors are those of the body, then those of the shortcut. They are named as in a module with the attributes body and
+// shortcut, each an nn.Sequential, such as 2.body.0.weight; a layer with a name of its own has that name alone.
+type Residual struct {
+	Body     []Layer `yaml:"body"`                   // the layers that are added to the shortcut
+	Shortcut []Layer `yaml:"shortcut,omitempty,one"` // layers, or pad; default: the input itself
+}
+
+// Check implements config.Checker.
+func (r Residual) Check(f *config.Faults) {
+	f.If(len(r.Body) == 0, "body", needsBody)
+	for _, chain := range []struct {
+		field  string
+		layers []Layer
+	}{{"body", r.Body}, {"shortcut", r.Shortcut}} {
+		for _, i := range Dropouts(chain.layers) {
+			f.Add(fmt.Sprint(chain.field, ".", i), dropoutInside)
+		}
+	}
+}
+
+const (
+	needsBody     = "needs layers, as in {residual: {body: [{conv: {filters: 16, kernel: 3, pad: 1}}]}}"
+	dropoutInside = "dropout inside a residual is not supported: put it before the last dense layer, or leave it out"
+)
+
+// Title implements Layer.
+func (Residual) Title() string { return "residual" }
+
+func (r Residual) derive(b *builder, n *node) error {
+	if len(r.Body) == 0 {
+		return fmt.Errorf("body: %s", needsBody)
+	}
+	body, err := b.branch(n, "body", r.Body, nil)
+	if err != nil {
+		return err
+	}
+	shortcut, err := b.branch(n, "shortcut", r.Shortcut, body)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(body, shortcut) {
+		return fmt.Errorf("the body gives %v and the shortcut %v, and they are added: give the shortcut a convolution to %[1]v, as in "+
+			"shortcut: [{conv: {filters: %[3]d, kernel: 1, stride: …}}], or shortcut: pad", body, shortcut, body[0])
+	}
+	n.out = body
+	return nil
+}
+
+func (r Residual) compile(c *compiler, chain []node, v *value) (*value, int) {
+	n := &chain[0]
+	s := &sumOp{in: [2]*value{c.input(n, c.chain(n.inner[0], v)), c.input(n, c.chain(n.inner[1], v))}, out: c.output(n)}
+	c.emit(n.stage, s)
+	return s.out, 1
+}
+
+// sumOp is y = a + b, dx = dy for both. Each of the three may have other borders.
+type sumOp struct {
+	in  [2]*value
+	out *value
+}
+
+func (s *sumOp) inputs() []**value { return []**value{&s.in[0], &s.in[1]} }
+
+func (s *sumOp) forward(t *tape, g0, g1 int) {
+	t.each(s.out, g0, g1, func(g, b int) {
+		y := t.out(s.out, g, b)
+		copyPlanes(y, s.out, t.out(s.in[0], g, b), s.in[0])
+		x, v := t.out(s.in[1], g, b), s.in[1]
+		for ch := range v.c {
+			for row := range v.h {
+				to := y[ch*s.out.plane()+s.out.pixel(row, 0):][:v.w*lanes.Lanes]
+				lanes.SumRows(x[ch*v.plane()+v.pixel(row, 0):], v.w, 1, lanes.Lanes, to)
+			}
+		}
+	})
+}
+
+func (s *sumOp) backward(t *tape, g0, g1 int) {
+	t.each(s.out, g0, g1, func(g, b int) {
+		for _, v := range s.in {
+			if !t.needs(v) {
+				continue
+			}
+			dx := t.dy(v, g, b)
+			copyPlanes(dx, v, t.dy(s.out, g, b), s.out)
+			if v.relu {
+				lanes.ReLUBackward(t.out(v, g, b), dx, dx)
+			}
+		}
+	})
+}
+
+func (s *sumOp) finish(*tape) {}
