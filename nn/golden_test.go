@@ -14,12 +14,8 @@ import (
 
 // later lists the golden cases with a layer that the package does not have yet.
 var later = map[string]string{
-	"conv_frn_tlu":                "frn",
-	"conv_frn_swish":              "frn",
-	"residual_identity_frn_swish": "residual",
-	"residual_projection_stride2": "residual",
-	"lora_head_rank2":             "lora_linear",
-	"lora_head_B_zero":            "lora_linear",
+	"lora_head_rank2":  "lora_linear",
+	"lora_head_B_zero": "lora_linear",
 }
 
 type goldenLayer struct {
@@ -27,6 +23,9 @@ type goldenLayer struct {
 	In, Out                 int
 	Kernel, Stride, Padding [2]int
 	Bias                    *bool
+	TLU                     bool
+	Eps                     float64
+	Body, Shortcut          []goldenLayer
 }
 
 type goldenHash struct {
@@ -78,9 +77,9 @@ func (h *goldenHash) values(n int) []float64 {
 	return v
 }
 
-func (g *goldenNet) layers(t *testing.T) []Layer {
+func layersOf(t *testing.T, golden []goldenLayer) []Layer {
 	var out []Layer
-	for _, l := range g.Layers {
+	for _, l := range golden {
 		noBias := l.Bias != nil && !*l.Bias
 		switch l.Type {
 		case "linear":
@@ -91,6 +90,10 @@ func (g *goldenNet) layers(t *testing.T) []Layer {
 			out = append(out, MaxPool{l.Kernel, l.Stride, l.Padding})
 		case "avgpool2d":
 			out = append(out, AvgPool{l.Kernel, l.Stride, l.Padding})
+		case "frn":
+			out = append(out, FRN{TLU: l.TLU, Eps: l.Eps})
+		case "residual":
+			out = append(out, Residual{layersOf(t, l.Body), layersOf(t, l.Shortcut)})
 		default: // without settings, and called as in a config
 			name := l.Type
 			if name == "act" {
@@ -137,7 +140,7 @@ func TestGoldenNets(t *testing.T) {
 			if in.Likelihood == "gaussian" {
 				lik = Gaussian{SD: in.Sigma}
 			}
-			net, err := New(in.XShape[1:], in.layers(t), lik)
+			net, err := New(in.XShape[1:], layersOf(t, in.Layers), lik)
 			if err != nil {
 				t.Fatal(err)
 			}

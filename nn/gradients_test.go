@@ -80,6 +80,13 @@ func TestGradients(t *testing.T) {
 		{"many filters", []int{1, 3, 3}, []Layer{conv(2, 3, 1, 1), ReLU, conv(2000, 3, 1, 1), GlobalAvgPool{}, Dense{Units: 2}}, Categorical{}, 3},
 		{"dropout", image, []Layer{conv(2, 3, 1, 1), ReLU, Dropout(0.5), Dense{Units: 4}, Tanh, Dropout(0.5), ReLU, Dense{Units: 3}}, Categorical{}, 19},
 		{"residual", image, []Layer{conv(3, 3, 1, 1), ReLU, Residual{[]Layer{conv(6, 3, 2, 1), ReLU, conv(6, 3, 1, 1)}, []Layer{Pad{}}}, ReLU, Dense{Units: 3}}, Categorical{}, 19},
+		{"frn", image, []Layer{conv(3, 3, 1, 1), FRN{}, Dense{Units: 3}}, Categorical{}, 19},
+		{"frn first", image, []Layer{FRN{TLU: true, Eps: Learned}, Dense{Units: 3}}, Categorical{}, 37},
+		{"frn tlu conv", image, []Layer{conv(3, 3, 1, 1), FRN{TLU: true}, conv(4, 3, 2, 1), FRN{Eps: 1e-3}, conv(2, 3, 1, 1), Dense{Units: 3}}, Categorical{}, 37},
+		{"frn relu", image, []Layer{conv(3, 3, 1, 1), ReLU, FRN{}, ReLU, conv(2, 5, 1, 2), FRN{TLU: true}, ReLU, MaxPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
+		{"frn swish", image, []Layer{conv(3, 3, 1, 1), FRN{TLU: true, Eps: Learned}, Swish, conv(2, 3, 1, 1), FRN{}, Tanh, GlobalAvgPool{}, Dense{Units: 3}}, Categorical{}, 19},
+		{"frn learned", []int{2, 3, 4}, []Layer{conv(2, 3, 1, 1), FRN{Eps: Learned}, GELU, Dense{Units: 3}}, Categorical{}, 19},
+		{"frn of a residual", image, []Layer{conv(3, 3, 1, 1), FRN{}, Residual{[]Layer{conv(6, 3, 2, 1), FRN{TLU: true}, conv(6, 3, 1, 1), FRN{}}, []Layer{Pad{}}}, Residual{[]Layer{FRN{}, Swish}, nil}, FRN{TLU: true}, Dense{Units: 3}}, Categorical{}, 19},
 		{"odd", odd(t).input, odd(t).layers, Categorical{}, 18},
 	}
 	var nets []*Net

@@ -83,8 +83,10 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 		return Conv{Filters: 1 + r.IntN(9), Kernel: pair(1, 5), Stride: pair(1, 1+r.IntN(3)), Pad: pair(0, 2), NoBias: r.IntN(2) == 0}
 	}
 	for range 1 + r.IntN(6) {
-		switch kind := r.IntN(10); {
+		switch kind := r.IntN(11); {
 		case kind < 6 && !image:
+		case kind == 10 && image:
+			layers = append(layers, FRN{TLU: r.IntN(2) == 0, Eps: []float64{0, 1e-3, Learned}[r.IntN(3)]})
 		case kind < 2:
 			layers = append(layers, conv())
 		case kind < 4: // with a pool that is computed with it

@@ -83,6 +83,27 @@ func init() {
 			}
 			return y
 		},
+		"frn": func(n placed, x []float64) []float64 {
+			l, gamma, beta := n.layer.(FRN), n.tensor(0), n.tensor(1)
+			y, area, eps := make([]float64, len(x)), n.in[1]*n.in[2], l.Eps
+			switch l.Eps {
+			case 0:
+				eps = 1e-6
+			case Learned:
+				eps = 1e-6 + math.Abs(n.tensor(len(n.params) - 1)[0])
+			}
+			for at, v := range x {
+				ch, squares := at/area, 0.0
+				for _, w := range x[ch*area:][:area] {
+					squares += w * w
+				}
+				y[at] = gamma[ch]*v/math.Sqrt(squares/float64(area)+eps) + beta[ch]
+				if l.TLU {
+					y[at] = max(y[at], n.tensor(2)[ch])
+				}
+			}
+			return y
+		},
 		"flatten": func(_ placed, x []float64) []float64 { return x },
 		"dropout": func(_ placed, x []float64) []float64 { return x }, // outside training
 		"relu":    elementwise(func(v float64) float64 { return max(0, v) }),

@@ -57,6 +57,9 @@ func BenchmarkElementwise(b *testing.B) {
 	}
 	arg := make([]int32, pixels/4*Lanes)
 	sums := make([]float64, 8)
+	norm := Norm{Rows: 16, Cols: 16, X: 18 * Lanes, Y: 17 * Lanes}
+	var sumByLane [Lanes]float32
+	var sumsByLane Sums
 
 	for _, c := range []struct {
 		name    string
@@ -82,6 +85,10 @@ func BenchmarkElementwise(b *testing.B) {
 		{"PredictedNormalFloor", 8, func() { PredictedNormal(x[:16*Lanes], y[:8*Lanes], 0.01, z[:Lanes], dlogits[:16*Lanes]) }},
 		{"LaneSums", n, func() { LaneSums(x, n/8, 16, sums) }},
 		{"SumRows", 6 * pixels, func() { SumRows(planes, 6, pixels, pixels*Lanes, rows) }},
+		{"Norm.Squares", norm.Rows * norm.Cols, func() { norm.Squares(planes, &sumByLane) }},
+		{"Norm.Apply", norm.Rows * norm.Cols, func() { norm.Apply(planes, wide) }},
+		{"Norm.Sums", norm.Rows * norm.Cols, func() { norm.Sums(planes, wide, &sumsByLane) }},
+		{"Norm.Backward", norm.Rows * norm.Cols, func() { norm.Backward(planes, wide, &sumByLane, planes[len(planes)/2:]) }},
 		{"Float32s", n, func() { Float32s(singles, doubles) }},
 		{"AddFloat64s", n, func() { AddFloat64s(doubles, singles) }},
 		{"Load.U8", features, func() { load.U8(bytes, &row, wide) }},

@@ -249,6 +249,26 @@ var elementwise = map[string]func(a *arena){
 		stride := cols*Lanes + 4*a.r.IntN(20)
 		SumRows(a.floats(rows*stride), rows, cols, stride, a.floats(rows*Lanes))
 	},
+	"Norm": func(a *arena) { // Backward into dx, and into x
+		n := &Norm{Rows: a.r.IntN(6), Cols: a.r.IntN(12), Shift: numbers(a.r, 1, 9)[0], Low: numbers(a.r, 1, 5)[0]}
+		if a.r.IntN(20) == 0 {
+			n.Rows, n.Cols = a.r.IntN(3), maxCallVectors-a.r.IntN(2)
+		}
+		copy(n.Scale[:], numbers(a.r, Lanes, 40))
+		n.X, n.Y = n.Cols*Lanes+4*a.r.IntN(20), n.Cols*Lanes+4*a.r.IntN(20)
+		size := func(stride int) int { return max(0, (n.Rows-1)*stride+n.Cols*Lanes) }
+		x, y, s := a.floats(size(n.X)), a.floats(size(n.Y)), a.floats(5*Lanes)
+		n.Squares(x, (*[Lanes]float32)(s))
+		n.Apply(x, a.floats(size(n.Y)))
+		var sums Sums
+		n.Sums(x, y, &sums)
+		copy(s[Lanes:], slices.Concat(sums.Passed[:], sums.Product[:], sums.Stopped[:]))
+		var pull [Lanes]float32
+		copy(pull[:], numbers(a.r, Lanes, 40))
+		n.Backward(x, y, &pull, a.floats(size(n.X)))
+		n.Backward(x, y, &pull, x)
+		InverseRoots((*[Lanes]float32)(s), 7, 1e-6, (*[Lanes]float32)(s[4*Lanes:]))
+	},
 	"Float32s": func(a *arena) {
 		src := make([]float64, a.some(1)*16+a.r.IntN(16))
 		for i := range src {

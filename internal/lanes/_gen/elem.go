@@ -113,12 +113,13 @@ func (m *machine) fnma(a vec, b, c Op) vec {
 	return v
 }
 
-// Predicates of VCMPPS: false for NaN, but notLess and notEqual true.
+// Predicates of VCMPPS: false for NaN, but notLess, notLessOrEqual and notEqual true.
 const (
 	greater        = 0x1e
 	greaterOrEqual = 0x1d
 	notEqual       = 0x04
 	notLess        = 0x15
+	notLessOrEqual = 0x16
 	notOrdered     = 0x03
 )
 
