@@ -30,6 +30,7 @@ func BenchmarkLogLik(b *testing.B) {
 		{"lenet5mean/full6000", mustNet(b, []int{1, 28, 28}, averaged(lenet5), Categorical{}), 1, 6000, 0, true},
 		{"mnist7/1200", mustNet(b, []int{1, 28, 28}, mnist7, Categorical{}), 10, 1200, 0, true},
 		{"mnist7/batch64", mustNet(b, []int{1, 28, 28}, mnist7, Categorical{}), 1, 1200, 64, true},
+		{"resnet20/batch500", mustNet(b, []int{3, 32, 32}, ResNet20(10), Categorical{}), 1, 500, 0, true},
 		{"odd/1003", odd(b), 10, 1003, 0, false},
 		{"pima/768", pima, 1000, 768, 0, false},
 	} {

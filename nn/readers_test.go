@@ -43,6 +43,7 @@ func readerCases() map[string]struct {
 		"activation, border": {image, layers(conv(2, 3, 1, 1), Residual{layers(Tanh), layers(conv(2, 5, 1, 2))}, dense(3)), Categorical{}},
 		"border, activation": {image, layers(conv(2, 3, 1, 1), Residual{layers(conv(2, 3, 1, 1)), layers(GELU)}, conv(2, 3, 1, 0), dense(3)), Categorical{}},
 		"relu, activation":   {image, layers(conv(2, 3, 1, 1), ReLU, Residual{layers(Tanh), layers(Swish)}, dense(3)), Categorical{}},
+		"frn":                {image, layers(conv(3, 3, 1, 1), FRN{TLU: true}, Residual{layers(conv(4, 3, 1, 1), FRN{Eps: Learned}, Swish, conv(3, 5, 1, 2), FRN{}), nil}, Residual{layers(FRN{}, Tanh), layers(FRN{TLU: true}, ReLU)}, conv(2, 3, 1, 1), dense(3)), Categorical{}},
 		"nested":             {image, layers(conv(2, 3, 1, 1), ReLU, Residual{layers(Residual{layers(conv(2, 3, 1, 1)), nil}, conv(2, 3, 1, 1)), layers(Residual{Body: same})}, dense(3)), Categorical{}},
 		"twice itself":       {image, layers(conv(2, 3, 1, 1), Residual{Body: same}, ReLU, conv(2, 2, 1, 0), dense(3)), Categorical{}},
 		"conv and dense":     {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(2, 3, 1, 1), dense(4)), layers(dense(4))}, dense(3)), Categorical{}},
