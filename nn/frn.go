@@ -128,8 +128,8 @@ func (o *frnOp) epsilon(t *tape) (eps, sign float32) {
 }
 
 // norm is the normalisation of a channel with the roots r.
-func (o *frnOp) norm(t *tape, ch int, r *[lanes.Lanes]float32) *lanes.Norm {
-	p := &lanes.Norm{Rows: o.in.h, Cols: o.in.w, X: o.in.wp() * lanes.Lanes, Y: o.out.wp() * lanes.Lanes}
+func (o *frnOp) norm(t *tape, ch int, r *[lanes.Lanes]float32) lanes.Norm {
+	p := lanes.Norm{Rows: o.in.h, Cols: o.in.w, X: o.in.wp() * lanes.Lanes, Y: o.out.wp() * lanes.Lanes}
 	gamma := t.weights(o.gamma.param, 0)[ch]
 	for i, root := range r {
 		p.Scale[i] = gamma * root
@@ -147,7 +147,7 @@ func (o *frnOp) norm(t *tape, ch int, r *[lanes.Lanes]float32) *lanes.Norm {
 func (o *frnOp) forward(t *tape, g0, g1 int) {
 	in, out := o.in, o.out
 	eps, _ := o.epsilon(t)
-	squares := &lanes.Norm{Rows: in.h, Cols: in.w, X: in.wp() * lanes.Lanes}
+	squares := lanes.Norm{Rows: in.h, Cols: in.w, X: in.wp() * lanes.Lanes}
 	var sum [lanes.Lanes]float32
 	for g := g0; g < g1; g++ {
 		x, y, roots := t.out(in, g, 0), t.out(out, g, 0), t.out(o.root, g, 0)
@@ -155,7 +155,8 @@ func (o *frnOp) forward(t *tape, g0, g1 int) {
 			from, r := x[ch*in.plane()+in.pixel(0, 0):], (*[lanes.Lanes]float32)(roots[ch*lanes.Lanes:])
 			squares.Squares(from, &sum)
 			lanes.InverseRoots(&sum, in.h*in.w, eps, r)
-			o.norm(t, ch, r).Apply(from, y[ch*out.plane()+out.pixel(0, 0):])
+			norm := o.norm(t, ch, r)
+			norm.Apply(from, y[ch*out.plane()+out.pixel(0, 0):])
 			if o.f != nil {
 				plane := y[ch*out.plane():][:out.plane()]
 				o.f.apply(plane, plane)
@@ -180,7 +181,7 @@ func (o *frnOp) backward(t *tape, g0, g1 int) {
 			at, r := ch*in.plane()+in.pixel(0, 0), (*[lanes.Lanes]float32)(roots[ch*lanes.Lanes:])
 			norm, d := o.norm(t, ch, r), dy[ch*out.plane()+out.pixel(0, 0):]
 			if o.f != nil {
-				o.derivative(t, norm, x[at:], d)
+				o.derivative(t, &norm, x[at:], d)
 			}
 			norm.Sums(x[at:], d, &sums)
 			for i := range pull {
