@@ -18,7 +18,7 @@ import (
 // it is 1e-6 + |e| with one number e a layer, in a tensor named eps. The derivative at e = 0 is that from the right, so that e can leave it.
 type FRN struct {
 	TLU  bool    `yaml:"tlu,omitempty"`                            // whether a learned threshold follows: max(y, τ)
-	Eps  float64 `yaml:"eps,omitempty,nonzero" words:"learned=-1"` // ε, added to the mean of squares: a number above 0, or one learned parameter a layer; default 1e-6
+	Eps  float64 `yaml:"eps,omitempty,nonzero" words:"learned=-1"` // ε, added to the mean of squares: a number from 1e-12 to 1, or one learned parameter a layer; default 1e-6
 	Name string  `yaml:"name,beside,omitempty"`                    // how its tensors begin in files of weights: NAME.weight, NAME.bias, NAME.tau, NAME.eps; default: the layer's number, counted from 0 over all layers, as in PyTorch's nn.Sequential
 }
 

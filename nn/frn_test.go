@@ -14,40 +14,48 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 )
 
-// TestFRNOfOnePixel compares with the closed form: the mean of squares of one pixel x is x², so that y = γ x/√(x² + ε) + β, and dy/dx = γ ε/(x² + ε)^1.5.
-// The pixel is w times the input.
+// TestFRNOfOnePixel compares with the closed form: the mean of squares of one pixel x is x², so that z = γ x/√(x² + ε) + β, and dz/dx = γ ε/(x² + ε)^1.5.
+// The pixel is w times the input. Behind the threshold follows nothing, or Swish, whose derivative is that of its own input, max(z, τ).
 func TestFRNOfOnePixel(t *testing.T) {
-	net := mustNet(t, []int{1, 1, 1}, []Layer{Conv{Filters: 1, Kernel: [2]int{1, 1}, NoBias: true}, FRN{TLU: true, Eps: Learned}}, Gaussian{SD: 1})
-	for _, c := range []struct{ x, w, gamma, beta, tau, eps, target float64 }{
-		{.5, 2, 1.5, .25, -8, .25, 1},    // passes
-		{-.5, 2, 1.5, .25, -.5, .25, 1},  // stops at the threshold
-		{.5, -.5, .75, .5, -8, -.125, 3}, // ε from the other side of 0
-		{.5, 1, 1, 0, -8, 0, .5},         // and at 0, from the right
-		{0, 1, 2, .5, -8, .125, 1},       // nothing but β
-	} {
-		set := &data.Set{Name: "pixel", Shape: []int{1, 1, 1}, F32: []float32{float32(c.x)}, Values: []float32{float32(c.target)}, Outputs: 1}
-		m, err := NewModel(net, set, pool.New(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ll, grad := make([]float64, 1), make([]float64, net.dim)
-		if err := m.LogLik(context.Background(), nil, []float64{c.w, c.gamma, c.beta, c.tau, c.eps}, ll, grad); err != nil {
-			t.Fatal(err)
-		}
-		x, eps, sign := c.w*c.x, 1e-6+math.Abs(c.eps), 1.
-		if c.eps < 0 {
-			sign = -1
-		}
-		root := 1 / math.Sqrt(x*x+eps)
-		z := c.gamma*x*root + c.beta
-		d := c.target - max(z, c.tau)
-		want := []float64{d * c.gamma * eps * root * root * root * c.x, d * x * root, d, 0, d * -c.gamma * x * root * root * root / 2 * sign}
-		if z <= c.tau {
-			want = []float64{0, 0, 0, d, 0}
-		}
-		for i, w := range append(want, -d*d/2-math.Log(2*math.Pi)/2) {
-			if got := append(slices.Clone(grad), ll[0])[i]; !golden.Near(got, w, 1e-5, 1e-6) {
-				t.Errorf("%+v: number %d of the gradient and the log-likelihood is %v, want %v", c, i, got, w)
+	layers := []Layer{Conv{Filters: 1, Kernel: [2]int{1, 1}, NoBias: true}, FRN{TLU: true, Eps: Learned}}
+	for _, net := range []*Net{mustNet(t, []int{1, 1, 1}, layers, Gaussian{SD: 1}), mustNet(t, []int{1, 1, 1}, append(layers, Swish), Gaussian{SD: 1})} {
+		for _, c := range []struct{ x, w, gamma, beta, tau, eps, target float64 }{
+			{.5, 2, 1.5, .25, -8, .25, 1},    // passes
+			{-.5, 2, 1.5, .25, -.5, .25, 1},  // stops at the threshold
+			{.5, -.5, .75, .5, -8, -.125, 3}, // ε from the other side of 0
+			{.5, 1, 1, 0, -8, 0, .5},         // and at 0, from the right
+			{0, 1, 2, .5, -8, .125, 1},       // nothing but β
+		} {
+			set := &data.Set{Name: "pixel", Shape: []int{1, 1, 1}, F32: []float32{float32(c.x)}, Values: []float32{float32(c.target)}, Outputs: 1}
+			m, err := NewModel(net, set, pool.New(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ll, grad := make([]float64, 1), make([]float64, net.dim)
+			if err := m.LogLik(context.Background(), nil, []float64{c.w, c.gamma, c.beta, c.tau, c.eps}, ll, grad); err != nil {
+				t.Fatal(err)
+			}
+			x, eps, sign := c.w*c.x, 1e-6+math.Abs(c.eps), 1.
+			if c.eps < 0 {
+				sign = -1
+			}
+			root := 1 / math.Sqrt(x*x+eps)
+			z := c.gamma*x*root + c.beta
+			y, slope := max(z, c.tau), 1.
+			if len(net.nodes) > 2 {
+				s := 1 / (1 + math.Exp(-y))
+				y, slope = y*s, s+y*s*(1-s)
+			}
+			r := c.target - y
+			d := r * slope
+			want := []float64{d * c.gamma * eps * root * root * root * c.x, d * x * root, d, 0, d * -c.gamma * x * root * root * root / 2 * sign}
+			if z <= c.tau {
+				want = []float64{0, 0, 0, d, 0}
+			}
+			for i, w := range append(want, -r*r/2-math.Log(2*math.Pi)/2) {
+				if got := append(slices.Clone(grad), ll[0])[i]; !golden.Near(got, w, 1e-5, 1e-6) {
+					t.Errorf("%+v, %d layers: number %d of the gradient and the log-likelihood is %v, want %v", c, len(net.nodes), i, got, w)
+				}
 			}
 		}
 	}
