@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
@@ -26,9 +25,8 @@ func TestRandomNets(t *testing.T) {
 	case testing.Short():
 		nets = 60
 	}
-	// Networks with a pool fused into the first convolution, whose gradient goes through the masks, and into a later one; and those with
-	// a residual inside another, and with a normalisation inside a residual.
-	fused := map[string]int{"max, first": 0, "max, later": 0, "mean, first": 0, "mean, later": 0, "nested": 0, "normed": 0}
+	// Networks with a pool fused into the first convolution, whose gradient goes through the masks, and into a later one.
+	fused := map[string]int{"max, first": 0, "max, later": 0, "mean, first": 0, "mean, later": 0}
 	least := nets / 80 // a short run has too few networks to ask for any
 	for seed := uint64(0); nets > 0; seed++ {
 		r := rand.New(rand.NewPCG(seed, 99))
@@ -38,18 +36,8 @@ func TestRandomNets(t *testing.T) {
 			continue
 		}
 		nets--
-		kinds := fusedPools(net)
-		walk(net.nodes, func(outer *node) {
-			for _, chain := range outer.inner {
-				for _, n := range chain {
-					kinds["nested"], kinds["normed"] = kinds["nested"] || n.inner != nil, kinds["normed"] || kind(n.layer) == "frn"
-				}
-			}
-		})
-		for name, has := range kinds {
-			if has {
-				fused[name]++
-			}
+		for name := range fusedPools(net) {
+			fused[name]++
 		}
 		n := []int{1, 3, 16, 17, 40, 64, 65, 100}[r.IntN(8)]
 		particles := []int{1, 2, 3, 7}[r.IntN(4)]
@@ -95,14 +83,8 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 		return Conv{Filters: 1 + r.IntN(9), Kernel: pair(1, 5), Stride: pair(1, 1+r.IntN(3)), Pad: pair(0, 2), NoBias: r.IntN(2) == 0}
 	}
 	for range 1 + r.IntN(6) {
-		switch kind := r.IntN(12); {
+		switch kind := r.IntN(10); {
 		case kind < 6 && !image:
-		case kind == 10 && image:
-			layers = append(layers, FRN{TLU: r.IntN(2) == 0, Eps: []float64{0, 1e-3, Learned}[r.IntN(3)]})
-		case kind >= 10:
-			if net, err := New(input, append(slices.Clone(layers), Dense{Units: 2}), Categorical{}); err == nil {
-				layers = append(layers, drawResidual(net.nodes[len(layers)].in, activations, 2, r))
-			}
 		case kind < 2:
 			layers = append(layers, conv())
 		case kind < 4: // with a pool that is computed with it
@@ -121,6 +103,7 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 			layers = append(layers, Dense{Units: 1 + r.IntN(20), NoBias: r.IntN(2) == 0})
 		}
 	}
+	layers = normed(layers, r)
 	if r.IntN(3) > 0 {
 		layers = append(layers, Dense{Units: 1 + r.IntN(5), NoBias: r.IntN(2) == 0})
 	}
@@ -128,47 +111,6 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 		return input, append(layers, Dense{Units: 1, NoBias: r.IntN(2) == 0}), Bernoulli{}
 	}
 	return input, layers, []Likelihood{Categorical{}, Gaussian{SD: .8}, Gaussian{SD: Learned}}[r.IntN(3)]
-}
-
-// drawResidual draws a residual for an input of that shape, with others inside to a depth.
-func drawResidual(shape []int, activations []Layer, depth int, r *rand.Rand) Layer {
-	if len(shape) == 1 {
-		body := []Layer{Dense{Units: 1 + r.IntN(8)}, activations[r.IntN(len(activations))], Dense{Units: shape[0], NoBias: r.IntN(2) == 0}}
-		return Residual{Body: body[r.IntN(2)*2:]}
-	}
-	norm := func(chain []Layer) []Layer {
-		if r.IntN(2) == 0 {
-			chain = append(chain, FRN{TLU: r.IntN(2) == 0})
-		}
-		if r.IntN(2) == 0 {
-			chain = append(chain, activations[r.IntN(len(activations))])
-		}
-		return chain
-	}
-	conv := func(filters, stride int) Layer {
-		k := r.IntN(3) // of one, three or five pixels; all keep the size of the planes, or halve it
-		return Conv{Filters: filters, Kernel: [2]int{2*k + 1, 2*k + 1}, Stride: [2]int{stride, stride}, Pad: [2]int{k, k}, NoBias: r.IntN(2) == 0}
-	}
-	filters, stride := shape[0], 1
-	var l Residual
-	switch r.IntN(3) {
-	case 0:
-		filters, stride = filters+r.IntN(5), 1+r.IntN(2)
-		l.Shortcut = []Layer{Pad{}}
-	case 1:
-		filters, stride = 1+r.IntN(6), 1+r.IntN(2)
-		l.Shortcut = norm([]Layer{conv(filters, stride)})
-	}
-	l.Body = norm(nil)
-	for range r.IntN(2) {
-		l.Body = norm(append(l.Body, conv(shape[0], 1)))
-	}
-	if depth > 0 && r.IntN(2) == 0 {
-		l.Body = append(l.Body, drawResidual(shape, activations, depth-1, r))
-		l.Body = norm(l.Body)
-	}
-	l.Body = append(l.Body, conv(filters, stride))
-	return Residual{norm(l.Body), l.Shortcut}
 }
 
 // tryNet compares one network with the reference.
