@@ -20,6 +20,7 @@
 //   - [Load] and [Transpose]: examples into the lanes, and activations out of them;
 //   - [ReLU], [Tanh], [GELU] and [Swish], element by element, and their derivatives; [Scale], multiplication by a number,
 //     and [Drop], of the lanes that a mask keeps;
+//   - [Add], [AddReLU] and [AddGated]: the sum of two branches, and of gradients;
 //   - [Categorical], [Bernoulli], [Gaussian] and [PredictedNormal]: log-likelihoods and their gradients, with [MaskLanes]
 //     and [LaneSums] for groups that are not full;
 //   - [SquareSum], [NormalTerms] and [MixtureTerm]: densities of many measurements or means at one point, for filters;

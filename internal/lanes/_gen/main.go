@@ -18,6 +18,7 @@ var families = map[string]func(){
 	"philox":     philox,
 	"leapfrog":   leapfrog,
 	"predicted":  predicted,
+	"residual":   residual,
 }
 
 func main() {
