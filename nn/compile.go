@@ -19,7 +19,11 @@ func compile(net *Net, training bool) *program {
 	if !training {
 		nodes = withoutDropout(nodes)
 	}
-	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes)}, net: net}
+	return compileNodes(net, nodes, goesByGroup(nodes))
+}
+
+func compileNodes(net *Net, nodes []node, byGroup bool) *program {
+	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes), byGroup: byGroup}, net: net}
 	c.in = c.value(net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.parameters()
@@ -28,6 +32,25 @@ func compile(net *Net, training bool) *program {
 	c.allocate()
 	c.plan()
 	return c.program
+}
+
+// goesByGroup reports whether a group of 16 examples goes forward and back through all layers of the particles before the next group of the
+// tile begins. Then activations and gradients are those of one group, in place of four. The price is paid by the dense layers, which load
+// each weight and each sum of its gradient for 16 examples in place of 64, and take up to twice the time. So networks go by group whose
+// dense layers have little of the arithmetic. Layers that particles share always take the whole tile: their values must last for all
+// particles of a task.
+func goesByGroup(nodes []node) bool {
+	const little = 1. / 32 // of the multiply-adds
+	convolutions, dense := 0, 0
+	walk(nodes, func(n *node) {
+		switch n.stage {
+		case stageConv:
+			convolutions += n.count
+		case stageDense:
+			dense += n.count
+		}
+	})
+	return float64(dense) < little*float64(convolutions)
 }
 
 // passParticles is how many particles share a pass over a tile: one where ops run group by group, else as many as keep the
@@ -73,7 +96,7 @@ func (c *compiler) input(n *node, v *value) *value {
 		v = c.withoutBorder(v)
 	}
 	own := *v
-	own.origin, own.spread, own.source, own.relu = origin{n.stage, true}, true, v, false
+	own.origin, own.spread, own.source, own.relu, own.inner = origin{n.stage, true}, true, v, false, c.byGroup
 	c.values = append(c.values, &own)
 	c.spreads = append(c.spreads, v)
 	c.emit(n.stage, &collect{from: &own, to: v})
@@ -95,6 +118,8 @@ func (c *compiler) value(shape []int, from origin) *value {
 	if v.shared() && !v.learned {
 		v.grad = -1
 	}
+	v.brief = c.byGroup && !v.shared()
+	v.inner = v.brief
 	c.values = append(c.values, v)
 	return v
 }
@@ -222,7 +247,7 @@ func (c *compiler) allocate() {
 			v.act = v.source.act
 		case !v.scratch:
 			v.act = c.actSize
-			c.actSize += tileGroups * copies * v.size()
+			c.actSize += v.groups() * copies * v.size()
 		}
 		if v.grad >= 0 {
 			groups := tileGroups

@@ -58,6 +58,8 @@ type padOp struct {
 
 func (p *padOp) inputs() []**value { return []**value{&p.in} }
 
+func (p *padOp) output() *value { return p.out }
+
 // pixels calls f for each pixel of the output that is one of the input: their offsets.
 func (p *padOp) pixels(f func(out, in int)) {
 	for ch := range p.in.c {

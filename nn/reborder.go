@@ -7,6 +7,8 @@ type reborder struct{ in, out *value }
 
 func (r *reborder) inputs() []**value { return []**value{&r.in} }
 
+func (r *reborder) output() *value { return r.out }
+
 func (r *reborder) forward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; g++ {
 		copyPlanes(t.out(r.out, g, 0), r.out, t.out(r.in, g, 0), r.in)

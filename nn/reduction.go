@@ -61,9 +61,13 @@ func (p *program) heavy() bool { return len(p.ops[stageSharedConv])+len(p.ops[st
 // blockParticles is the largest number of particles of a task.
 func blockParticles(dim int) int { return max(1, (512<<10)/(8*dim)) }
 
+// looker sees the outputs of a pass, whose first particle is given, for examples from ≤ i < to of the tile that begins with example
+// first of the batch.
+type looker func(t *tape, particle, first, from, to int)
+
 // each runs load for every tile of every task. Then it sums log-likelihoods and gradients or, if look is not nil, runs
 // the forward pass alone and calls look for every pass of particles.
-func (r *reduction) each(ctx context.Context, load func(t *tape, first, count int), look func(t *tape, particle, first, count int)) {
+func (r *reduction) each(ctx context.Context, load func(t *tape, first, count int), look looker) {
 	shares := r.shares()
 	r.m.pool.Run(len(shares), func(i int) {
 		for _, p := range shares[i] {
@@ -73,7 +77,7 @@ func (r *reduction) each(ctx context.Context, load func(t *tape, first, count in
 }
 
 // work takes one piece of a task through its tiles.
-func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first, count int), look func(t *tape, particle, first, count int)) {
+func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first, count int), look looker) {
 	first := p.block * r.block
 	count := min(r.block, r.particles-first)
 	sums := r.begin(p, first, count)
@@ -98,15 +102,15 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 		load(t, at, examples)
 		for t.first = 0; t.first < count; t.first += t.batch {
 			t.batch = min(r.m.prog.batch, count-t.first)
-			r.m.prog.forward(t)
-			if look != nil {
-				look(t, first+t.first, at, examples)
-				continue
-			}
-			r.m.loss(t, r.grad != nil)
-			t.sumLogLik(sums.ll)
-			if r.grad != nil {
-				r.m.prog.backward(t)
+			r.m.prog.pass(t, r.grad != nil, func(g0, g1 int) {
+				if look != nil {
+					look(t, first+t.first, at, g0*lanes.Lanes, min(examples, g1*lanes.Lanes))
+				} else {
+					r.m.loss(t, g0, g1, r.grad != nil)
+				}
+			})
+			if look == nil {
+				t.sumLogLik(sums.ll)
 			}
 		}
 		if r.grad != nil && (tile%chunkTiles == chunkTiles-1 || at+tileExamples >= end) {

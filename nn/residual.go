@@ -74,6 +74,8 @@ type sumOp struct {
 
 func (s *sumOp) inputs() []**value { return []**value{&s.in[0], &s.in[1]} }
 
+func (s *sumOp) output() *value { return s.out }
+
 func (s *sumOp) forward(t *tape, g0, g1 int) {
 	t.each(s.out, g0, g1, func(g, b int) {
 		y := t.out(s.out, g, b)

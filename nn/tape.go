@@ -68,7 +68,7 @@ func (t *tape) out(v *value, g, b int) []float32 {
 		b = 0
 	}
 	n := v.size()
-	return t.act[v.act+(g*t.prog.copies(v)+b)*n:][:n]
+	return t.act[v.act+(v.place(g)*t.prog.copies(v)+b)*n:][:n]
 }
 
 // from is the activations of particle b from group g on. It ends with the last group; a plan checks how far it reaches.
@@ -76,7 +76,7 @@ func (t *tape) from(v *value, g, b int) []float32 {
 	if v.shared() {
 		b = 0
 	}
-	return t.act[v.act+(g*t.prog.copies(v)+b)*v.size() : v.act+tileGroups*t.prog.copies(v)*v.size()]
+	return t.act[v.act+(v.place(g)*t.prog.copies(v)+b)*v.size() : v.act+v.groups()*t.prog.copies(v)*v.size()]
 }
 
 // dy is the gradient of particle b of the pass in group g.
