@@ -11,6 +11,9 @@ type compiler struct {
 	*program
 	net    *Net
 	values []*value
+	sums   []*sumOp
+
+	readers map[*value]int // the ops that read a value, before separate
 }
 
 // compile turns the layers of a network into ops. Outside training dropout layers are left out.
@@ -27,6 +30,7 @@ func compileNodes(net *Net, nodes []node, byGroup bool) *program {
 	c.in = c.value(net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.parameters()
+	c.level()
 	c.derivatives()
 	c.separate()
 	c.allocate()
@@ -217,21 +221,21 @@ type placer interface {
 
 // derivatives tells the ops that leave something for the way back how many ops read their input.
 func (c *compiler) derivatives() {
-	readers := map[*value]int{}
+	c.readers = map[*value]int{}
 	for _, ops := range c.ops {
 		for _, o := range ops {
 			for _, in := range o.inputs() {
-				readers[*in]++
+				c.readers[*in]++
 			}
 			if o, ok := o.(*collect); ok {
-				readers[o.to]++ // the layer that reads o.from, whose activation it is
+				c.readers[o.to]++ // the layer that reads o.from, whose activation it is
 			}
 		}
 	}
 	for _, ops := range c.ops {
 		for _, o := range ops {
 			if p, ok := o.(placer); ok {
-				p.place(c, readers[*o.inputs()[0]])
+				p.place(c, c.readers[*o.inputs()[0]])
 			}
 		}
 	}
@@ -240,24 +244,8 @@ func (c *compiler) derivatives() {
 // allocate places the values, whose borders are known now.
 func (c *compiler) allocate() {
 	c.markInner()
-	for _, v := range c.values {
-		copies := c.copies(v)
-		switch {
-		case v.source != nil:
-			v.act = v.source.act
-		case !v.scratch:
-			v.act = c.actSize
-			c.actSize += v.groups() * copies * v.size()
-		}
-		if v.grad >= 0 {
-			groups := tileGroups
-			if v.inner {
-				groups = 1
-			}
-			v.grad = c.dySize
-			c.dySize += groups * c.gradients(v) * v.size()
-		}
-	}
+	c.activations()
+	c.newPlaces().gradients(c)
 }
 
 // markInner marks the values that ops of the conv stages read: their gradients are consumed group by group. A value with a

@@ -147,6 +147,9 @@ func (o *convOp) inputs() []**value { return []**value{&o.in} }
 
 func (o *convOp) output() *value { return o.out }
 
+// changes implements changer: the gradient of a mean is scaled where it is.
+func (o *convOp) changes() bool { return o.mean }
+
 func (o *convOp) groupMasks(t *tape, g int) []uint16 {
 	n := o.out.size() / lanes.Lanes * 4
 	return t.masks[o.masks+o.out.place(g)*n:][:n]

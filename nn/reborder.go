@@ -1,7 +1,5 @@
 package nn
 
-import "github.com/starling-smc/starling/internal/lanes"
-
 // reborder copies planes to planes with other borders of zeros.
 type reborder struct{ in, out *value }
 
@@ -27,10 +25,5 @@ func (r *reborder) backward(t *tape, g0, g1 int) {
 func (r *reborder) finish(*tape) {}
 
 func copyPlanes(dst []float32, d *value, src []float32, s *value) {
-	for ch := range d.c {
-		for y := range d.h {
-			n := d.w * lanes.Lanes
-			copy(dst[ch*d.plane()+d.pixel(y, 0):][:n], src[ch*s.plane()+s.pixel(y, 0):])
-		}
-	}
+	d.runs(s, func(i, j, n int) { copy(dst[i:i+n], src[j:j+n]) })
 }
