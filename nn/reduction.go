@@ -240,16 +240,22 @@ func (r *reduction) finish(first, count int) {
 	}
 }
 
-// Scratch estimates the bytes that a thread holds while it works on a call of a Model with that many particles: the
-// activations and gradients of a tile, the parameters of the particles of a task and their sums, and those of a task that is
-// handed over or waits to be added. With dropout layers it is the estimate for training steps, which take more than other calls.
+// Scratch estimates the bytes that a thread holds for the network's models, which share them: the activations and gradients of a
+// tile, the parameters of the particles of a task and their sums, and those of a task that is handed over or waits to be added.
+// particles are those of a call. With dropout layers, training steps have a tape of their own beside that of other calls.
 func (n *Net) Scratch(particles int) int {
-	p := n.training()
-	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + (p.maskSize+p.keptSize)/2
+	p := n.program()
+	tapes := p.tapeBytes()
+	if training := n.training(); training != p {
+		tapes += training.tapeBytes()
+	}
 	block := min(particles, blockParticles(n.dim))
 	if p.heavy() {
 		block = particles
 	}
-	learned := 2 * (4*n.Shared() + 4*p.psi.size + 8*n.learned)
-	return 4*tile + 2*block*(4*n.dim+4*p.own.size+8*n.dim) + learned
+	sums := block * (4*n.dim + 4*p.own.size + 8*n.dim + 8)
+	if n.learned > 0 {
+		sums += 4*n.Shared() + 4*p.psi.size + 8*n.learned + 4*n.dim*min(particles, learnedBlock)
+	}
+	return tapes + 2*sums
 }

@@ -62,6 +62,12 @@ func newTape(p *program) *tape {
 	}
 }
 
+// tapeBytes is the size of a tape.
+func (p *program) tapeBytes() int {
+	floats := p.actSize + p.dySize + p.laneSize + p.laneSize/lanes.Lanes + p.tmpSize + p.sharedSize + tileExamples*(max(1, p.outputs)+p.batch)
+	return 4*(floats+p.argSize+tileExamples) + 2*(p.maskSize+p.keptSize)
+}
+
 // out is the activation of particle b of the pass in group g.
 func (t *tape) out(v *value, g, b int) []float32 {
 	if v.shared() {
