@@ -129,8 +129,11 @@ const programBytes = 32 << 20
 // parameter vectors that the network evaluates at a time.
 func (j *Job) bytes(particles int) int64 {
 	d, threads := int64(j.Net.Parameters()), int64(j.Pool.Threads())
-	total := sum(programBytes, problemBytes(j.Data))
-	total = sum(total, product(2, threads, int64(j.Net.Scratch(particles)))) // the models of training, and of validation
+	networks := int64(1) // whose models share a thread's memory: those of training, validation and the test examples
+	if j.Net.Partly() {
+		networks = 2 // points are searched for all parameters: that is a network of its own
+	}
+	total := sum(programBytes, problemBytes(j.Data), product(networks, threads, int64(j.Net.Scratch(particles))))
 	if s := j.Search; s != nil {
 		restarts := int64(s.Restarts)
 		total = sum(total, product(8, d, sum(product(5, restarts), product(4, min(restarts, threads))))) // the present state, the best, the packed one, and the ensemble

@@ -145,7 +145,7 @@ func TestMemoryOfKeptStates(t *testing.T) {
 
 // modelBytes is what the models take for a particle more, on one thread.
 func modelBytes(job *Job) int64 {
-	return 2 * int64(job.Net.Scratch(200_000)-job.Net.Scratch(100_000)) / 100_000
+	return int64(job.Net.Scratch(200_000)-job.Net.Scratch(100_000)) / 100_000
 }
 
 // Data count with all their parts, and a search with its restarts.

@@ -7,10 +7,15 @@ import "github.com/starling-smc/starling/internal/lanes"
 //	dy[i] += from[i]
 //
 // It belongs to the backward pass of a value with several readers; the first reader in the backward pass sets dy. See
-// compiler.separate.
-type accumulate struct{ from, to *value }
+// compiler.separate. Where one of the two is not yet gated by the ReLU that the value is the output of, the sum is.
+type accumulate struct {
+	from, to *value
+	gate     bool
+}
 
 func (*accumulate) inputs() []**value { return nil }
+
+func (*accumulate) output() *value { return nil }
 
 func (*accumulate) forward(*tape, int, int) {}
 
@@ -19,8 +24,12 @@ func (a *accumulate) backward(t *tape, g0, g1 int) {
 		return
 	}
 	t.each(a.to, g0, g1, func(g, b int) {
-		own := t.dy(a.from, g, b)
-		lanes.SumRows(own, len(own)/lanes.Lanes, 1, lanes.Lanes, t.dy(a.to, g, b))
+		own, sum := t.dy(a.from, g, b), t.dy(a.to, g, b)
+		if a.gate {
+			lanes.AddGated(t.out(a.to, g, b), own, sum)
+		} else {
+			lanes.Add(own, sum, sum)
+		}
 	})
 }
 

@@ -12,8 +12,6 @@ type Activation interface {
 // activation appends the op of an activation. (A ReLU behind a dense or convolution layer is part of that layer's op.)
 func (c *compiler) activation(f Activation, n *node, v *value) *value {
 	out := c.output(n)
-	out.top, out.bottom, out.left, out.right = v.top, v.bottom, v.left, v.right
-	v.tight, out.tight = true, true
 	c.emit(n.stage, &activationOp{f: f, in: v, out: out})
 	return out
 }
@@ -43,15 +41,20 @@ func (a *activationOp) place(c *compiler, readers int) {
 
 func (a *activationOp) inputs() []**value { return []**value{&a.in} }
 
+func (a *activationOp) output() *value { return a.out }
+
 func (a *activationOp) forward(t *tape, g0, g1 int) {
 	t.each(a.in, g0, g1, func(g, b int) {
 		x, y := t.out(a.in, g, b), t.out(a.out, g, b)
-		if !t.needs(a.in) {
+		switch {
+		case t.needs(a.in):
+			d := t.out(a.d, g, b)
+			a.in.runs(a.out, func(i, j, n int) { a.f.applyWithDerivative(x[i:i+n], y[j:j+n], d[i:i+n]) })
+		case a.in.alike(a.out):
 			a.f.apply(x, y)
-			return
+		default:
+			a.in.runs(a.out, func(i, j, n int) { a.f.apply(x[i:i+n], y[j:j+n]) })
 		}
-		d := t.out(a.d, g, b)
-		a.in.runs(func(i, n int) { a.f.applyWithDerivative(x[i:i+n], y[i:i+n], d[i:i+n]) })
 	})
 }
 
@@ -60,8 +63,12 @@ func (a *activationOp) backward(t *tape, g0, g1 int) {
 		return
 	}
 	t.each(a.in, g0, g1, func(g, b int) {
-		dx := t.dy(a.in, g, b)
-		lanes.MultiplyDerivative(t.out(a.d, g, b), t.dy(a.out, g, b), dx)
+		d, dy, dx := t.out(a.d, g, b), t.dy(a.out, g, b), t.dy(a.in, g, b)
+		if a.in.alike(a.out) {
+			lanes.MultiplyDerivative(d, dy, dx)
+		} else {
+			a.in.runs(a.out, func(i, j, n int) { lanes.MultiplyDerivative(d[i:i+n], dy[j:j+n], dx[i:i+n]) })
+		}
 		if a.in.relu { // only where another activation follows a ReLU
 			lanes.ReLUBackward(t.out(a.in, g, b), dx, dx)
 		}

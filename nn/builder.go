@@ -16,6 +16,7 @@ type node struct {
 	origin           // of the output; the stage is that of the layer's ops
 	params  []int    // indices of its tensors in Net.tensors: weight, then bias if any
 	drop    *drop    // of a dropout layer, else nil
+	count   int      // multiply-adds of its forward pass for one example
 	inner   [][]node // the chains of a layer that consists of other layers
 }
 
@@ -171,6 +172,7 @@ func (b *builder) tensor(n *node, role Role, name string, kind Kind, fanIn int, 
 // multiplyAdds counts the multiply-adds of a layer's forward pass for one example. The weight gradient takes the same number, if
 // the layer is random, and so does the input gradient, if anything before the layer is.
 func (b *builder) multiplyAdds(n *node, count int) {
+	n.count = count
 	passes := 1
 	if b.net.tensors[n.params[0]].Role == RoleRandom {
 		passes++

@@ -11,6 +11,9 @@ type compiler struct {
 	*program
 	net    *Net
 	values []*value
+	sums   []*sumOp
+
+	readers map[*value]int // the ops that read a value, before separate
 }
 
 // compile turns the layers of a network into ops. Outside training dropout layers are left out.
@@ -19,15 +22,39 @@ func compile(net *Net, training bool) *program {
 	if !training {
 		nodes = withoutDropout(nodes)
 	}
-	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes)}, net: net}
+	return compileNodes(net, nodes, goesByGroup(nodes))
+}
+
+func compileNodes(net *Net, nodes []node, byGroup bool) *program {
+	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes), byGroup: byGroup}, net: net}
 	c.in = c.value(net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.parameters()
+	c.level()
 	c.derivatives()
 	c.separate()
 	c.allocate()
 	c.plan()
 	return c.program
+}
+
+// goesByGroup reports whether a group of 16 examples goes forward and back through all layers of the particles before the next group of the
+// tile begins. Then activations and gradients are those of one group, in place of four. The price is paid by the dense layers, which load
+// each weight and each sum of its gradient for 16 examples in place of 64, and take up to twice the time. So networks go by group whose
+// dense layers have little of the arithmetic. Layers that particles share always take the whole tile: their values must last for all
+// particles of a task.
+func goesByGroup(nodes []node) bool {
+	const little = 1. / 32 // of the multiply-adds
+	convolutions, dense := 0, 0
+	walk(nodes, func(n *node) {
+		switch n.stage {
+		case stageConv:
+			convolutions += n.count
+		case stageDense:
+			dense += n.count
+		}
+	})
+	return float64(dense) < little*float64(convolutions)
 }
 
 // passParticles is how many particles share a pass over a tile: one where ops run group by group, else as many as keep the
@@ -73,7 +100,7 @@ func (c *compiler) input(n *node, v *value) *value {
 		v = c.withoutBorder(v)
 	}
 	own := *v
-	own.origin, own.spread, own.source, own.relu = origin{n.stage, true}, true, v, false
+	own.origin, own.spread, own.source, own.relu, own.inner = origin{n.stage, true}, true, v, false, c.byGroup
 	c.values = append(c.values, &own)
 	c.spreads = append(c.spreads, v)
 	c.emit(n.stage, &collect{from: &own, to: v})
@@ -95,6 +122,8 @@ func (c *compiler) value(shape []int, from origin) *value {
 	if v.shared() && !v.learned {
 		v.grad = -1
 	}
+	v.brief = c.byGroup && !v.shared()
+	v.inner = v.brief
 	c.values = append(c.values, v)
 	return v
 }
@@ -192,21 +221,21 @@ type placer interface {
 
 // derivatives tells the ops that leave something for the way back how many ops read their input.
 func (c *compiler) derivatives() {
-	readers := map[*value]int{}
+	c.readers = map[*value]int{}
 	for _, ops := range c.ops {
 		for _, o := range ops {
 			for _, in := range o.inputs() {
-				readers[*in]++
+				c.readers[*in]++
 			}
 			if o, ok := o.(*collect); ok {
-				readers[o.to]++ // the layer that reads o.from, whose activation it is
+				c.readers[o.to]++ // the layer that reads o.from, whose activation it is
 			}
 		}
 	}
 	for _, ops := range c.ops {
 		for _, o := range ops {
 			if p, ok := o.(placer); ok {
-				p.place(c, readers[*o.inputs()[0]])
+				p.place(c, c.readers[*o.inputs()[0]])
 			}
 		}
 	}
@@ -215,24 +244,8 @@ func (c *compiler) derivatives() {
 // allocate places the values, whose borders are known now.
 func (c *compiler) allocate() {
 	c.markInner()
-	for _, v := range c.values {
-		copies := c.copies(v)
-		switch {
-		case v.source != nil:
-			v.act = v.source.act
-		case !v.scratch:
-			v.act = c.actSize
-			c.actSize += tileGroups * copies * v.size()
-		}
-		if v.grad >= 0 {
-			groups := tileGroups
-			if v.inner {
-				groups = 1
-			}
-			v.grad = c.dySize
-			c.dySize += groups * c.gradients(v) * v.size()
-		}
-	}
+	c.activations()
+	c.newPlaces().gradients(c)
 }
 
 // markInner marks the values that ops of the conv stages read: their gradients are consumed group by group. A value with a

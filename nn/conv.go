@@ -145,9 +145,14 @@ func newConvPool(c *compiler, n *node, l Conv, mean bool, in, out *value) *convO
 
 func (o *convOp) inputs() []**value { return []**value{&o.in} }
 
+func (o *convOp) output() *value { return o.out }
+
+// changes implements changer: the gradient of a mean is scaled where it is.
+func (o *convOp) changes() bool { return o.mean }
+
 func (o *convOp) groupMasks(t *tape, g int) []uint16 {
 	n := o.out.size() / lanes.Lanes * 4
-	return t.masks[o.masks+g*n:][:n]
+	return t.masks[o.masks+o.out.place(g)*n:][:n]
 }
 
 func (o *convOp) forward(t *tape, g0, g1 int) {

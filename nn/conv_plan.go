@@ -143,7 +143,7 @@ func (o *convOp) plan(c *compiler) {
 			o.bgrad = newDot(o.filters, out.plane(), []int32{0}, &[4]int32{}, same)
 		}
 		o.masks = c.maskSize
-		c.maskSize += tileGroups * out.size() / lanes.Lanes * 4
+		c.maskSize += out.groups() * out.size() / lanes.Lanes * 4
 	} else {
 		for at := 0; at < o.h*o.w; at += n {
 			s := spot{terms: taps}

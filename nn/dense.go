@@ -112,10 +112,10 @@ func newDense(c *compiler, n *node, in, out *value) *denseOp {
 	if in.shared() {
 		d.rows = (d.together(c)*d.units + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
 		c.transpose(in, d.pitch)
-		c.scratch(tileExamples * d.rows)
+		c.scratch(out.groups() * lanes.Lanes * d.rows)
 	} else {
 		d.rows = (d.units + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
-		c.scratch(tileExamples * (d.pitch + d.rows))
+		c.scratch(out.groups() * lanes.Lanes * (d.pitch + d.rows))
 	}
 	return d
 }
@@ -142,7 +142,7 @@ func (d *denseOp) plan(c *compiler) {
 		back[u] = lanes.Term{W: int32(u * d.k), X: int32(u * lanes.Lanes)}
 	}
 	together := d.together(c)
-	for _, n := range []int{1, 2, 4} {
+	for n := 1; n <= d.out.groups(); n *= 2 {
 		f, b := spot{terms: terms}, spot{terms: back}
 		for j := range n {
 			f.x[j] = int32(j * c.copies(d.in) * d.in.size())
@@ -205,6 +205,8 @@ func wgradProduct(rows, stride, vectors int, terms []lanes.Term) *product {
 
 func (d *denseOp) inputs() []**value { return []**value{&d.in} }
 
+func (d *denseOp) output() *value { return d.out }
+
 func (d *denseOp) forward(t *tape, g0, g1 int) {
 	limit := floor(d.out)
 	for g := g0; g < g1; {
@@ -258,16 +260,16 @@ func (d *denseOp) backward(t *tape, g0, g1 int) {
 	}
 }
 
-// weightGradient adds dy xᵀ. The transposed tiles are [64 examples][pitch] and [64 examples][rows]. The first pass over
-// a tile transposes an input that all particles share, for all passes.
+// weightGradient adds dy xᵀ. The transposed tiles are [examples][pitch] and [examples][rows], for the 16 examples of each of the
+// groups. The first pass over a tile transposes an input that all particles share, for all passes.
 func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 	var xt, dyt []float32
 	if d.in.shared() {
-		xt, dyt = t.shared[d.in.transposed:], t.tmp
+		xt, dyt = t.shared[d.in.transposed+g0*lanes.Lanes*d.pitch:], t.tmp
 	} else {
-		xt, dyt = t.tmp, t.tmp[tileExamples*d.pitch:]
+		xt, dyt = t.tmp, t.tmp[(g1-g0)*lanes.Lanes*d.pitch:]
 	}
-	whole := g0 == 0 && g1 == tileGroups
+	whole := g1-g0 == tileGroups
 	add := func(p cover, first, row int) {
 		grad := t.gradients(d.w, first)
 		if whole {
@@ -276,8 +278,7 @@ func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 			}
 			return
 		}
-		for g := g0; g < g1; g++ {
-			at := g * lanes.Lanes
+		for at := 0; at < (g1-g0)*lanes.Lanes; at += lanes.Lanes {
 			for _, c := range p.calls {
 				c.plan.Add(dyt[at*d.rows+row+c.w:], xt[at*d.pitch:], grad[c.d:])
 			}
@@ -291,17 +292,17 @@ func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 		rows := d.units * t.batch
 		for g := g0; g < g1; g++ {
 			if t.first == 0 {
-				lanes.Transpose(t.out(d.in, g, 0), d.k, xt[g*lanes.Lanes*d.pitch:], d.pitch)
+				lanes.Transpose(t.out(d.in, g, 0), d.k, xt[(g-g0)*lanes.Lanes*d.pitch:], d.pitch)
 			}
-			lanes.Transpose(t.dyFrom(d.out, g, 0)[:rows*lanes.Lanes], rows, dyt[g*lanes.Lanes*d.rows:], d.rows)
+			lanes.Transpose(t.dyFrom(d.out, g, 0)[:rows*lanes.Lanes], rows, dyt[(g-g0)*lanes.Lanes*d.rows:], d.rows)
 		}
 		each(covers, t.batch, func(p cover, b int) { add(p, b, b*d.units) })
 		return
 	}
 	for b := range t.batch {
 		for g := g0; g < g1; g++ {
-			lanes.Transpose(t.out(d.in, g, b), d.k, xt[g*lanes.Lanes*d.pitch:], d.pitch)
-			at := dyt[g*lanes.Lanes*d.rows:][:lanes.Lanes*d.rows]
+			lanes.Transpose(t.out(d.in, g, b), d.k, xt[(g-g0)*lanes.Lanes*d.pitch:], d.pitch)
+			at := dyt[(g-g0)*lanes.Lanes*d.rows:][:lanes.Lanes*d.rows]
 			lanes.Transpose(t.dy(d.out, g, b), d.units, at, d.rows)
 			if d.w.role == RoleLearned {
 				lanes.Scale(at, t.share(b), at)

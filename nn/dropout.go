@@ -94,6 +94,8 @@ type dropOp struct {
 
 func (d *dropOp) inputs() []**value { return []**value{&d.in} }
 
+func (d *dropOp) output() *value { return d.out }
+
 func (d *dropOp) forward(t *tape, g0, g1 int) {
 	t.each(d.in, g0, g1, func(g, b int) {
 		lanes.Drop(t.out(d.in, g, b), t.keptIn(d.drop, g), float32(d.scale()), t.out(d.out, g, b))

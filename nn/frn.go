@@ -115,6 +115,11 @@ type frnParam struct {
 
 func (o *frnOp) inputs() []**value { return []**value{&o.in} }
 
+func (o *frnOp) output() *value { return o.out }
+
+// changes implements changer: the gradient is multiplied by the derivative of the activation where it is.
+func (o *frnOp) changes() bool { return o.f != nil }
+
 // epsilon is ε of the pass's particle, and the sign of its derivative with respect to e.
 func (o *frnOp) epsilon(t *tape) (eps, sign float32) {
 	if o.e == nil {

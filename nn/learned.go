@@ -112,10 +112,8 @@ func (l *learning) task(tile, block int) *partial {
 	m.net.lik.loadTargets(t, m.set)
 	for t.first = 0; t.first < len(some); t.first += t.batch {
 		t.batch = min(p.batch, len(some)-t.first)
-		p.forward(t)
-		m.loss(t, true)
+		p.pass(t, true, func(g0, g1 int) { m.loss(t, g0, g1, true) })
 		t.sumLogLik(sums.ll)
-		p.backward(t)
 	}
 	p.backwardShared(t)
 	p.psi.flush(sums.grads, sums.grad)

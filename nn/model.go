@@ -131,9 +131,9 @@ func (m *Model) Outputs(ctx context.Context, rows []int32, theta []float64, out 
 		panic(fmt.Sprintf("nn: Outputs: %d parameters, %d outputs for D = %d, n = %d, K = %d", len(theta), len(out), d, n, k))
 	}
 	run := newReduction(m, n, theta, nil, nil)
-	run.each(ctx, func(t *tape, first, count int) { m.load(t, Masks{}, rows, first, count) }, func(t *tape, particle, first, count int) {
+	run.each(ctx, func(t *tape, first, count int) { m.load(t, Masks{}, rows, first, count) }, func(t *tape, particle, first, from, to int) {
 		for b := range t.batch {
-			for i := range count {
+			for i := from; i < to; i++ {
 				z := t.out(m.prog.out, i/lanes.Lanes, b)
 				to := out[((particle+b)*n+first+i)*k:][:k]
 				for o := range to {
@@ -192,10 +192,10 @@ func (m *Model) load(t *tape, masks Masks, rows []int32, first, n int) {
 	m.prog.prepare(t)
 }
 
-// loss sets the log-likelihood of every lane and, if grad, the gradient of the outputs.
-func (m *Model) loss(t *tape, grad bool) {
+// loss sets the log-likelihood of every lane of groups g0 ≤ g < g1 and, if grad, the gradient of the outputs.
+func (m *Model) loss(t *tape, g0, g1 int, grad bool) {
 	p, k := t.prog, m.net.Outputs()
-	for g := range t.groups {
+	for g := g0; g < g1; g++ {
 		z := t.from(p.out, g, 0)[:t.batch*k*lanes.Lanes]
 		ll := t.ll[g*p.batch*lanes.Lanes:][:t.batch*lanes.Lanes]
 		var dz []float32

@@ -45,7 +45,7 @@ func (Pad) compile(c *compiler, chain []node, v *value) (*value, int) {
 	if p.out.h < v.h || p.out.w < v.w {
 		p.step = 2
 	}
-	p.first = (p.out.c - v.c) / 2
+	p.first, p.out.kept = (p.out.c-v.c)/2, true
 	c.emit(n.stage, p)
 	return p.out, 1
 }
@@ -57,6 +57,8 @@ type padOp struct {
 }
 
 func (p *padOp) inputs() []**value { return []**value{&p.in} }
+
+func (p *padOp) output() *value { return p.out }
 
 // pixels calls f for each pixel of the output that is one of the input: their offsets.
 func (p *padOp) pixels(f func(out, in int)) {

@@ -49,15 +49,17 @@ func (p *poolOp) plan(c *compiler) {
 	}
 	if p.max {
 		p.args = c.argSize
-		c.argSize += tileGroups * out.size()
+		c.argSize += out.groups() * out.size()
 	}
 }
 
 func (p *poolOp) inputs() []**value { return []**value{&p.in} }
 
+func (p *poolOp) output() *value { return p.out }
+
 func (p *poolOp) groupArgs(t *tape, g int) []int32 {
 	n := p.out.size()
-	return t.args[p.args+g*n:][:n]
+	return t.args[p.args+p.out.place(g)*n:][:n]
 }
 
 func (p *poolOp) forward(t *tape, g0, g1 int) {

@@ -1,6 +1,10 @@
 package nn
 
-import "github.com/starling-smc/starling/internal/lanes"
+import (
+	"slices"
+
+	"github.com/starling-smc/starling/internal/lanes"
+)
 
 // op is one step of a tile's forward pass and the same step of its backward pass. An op may have several inputs, and a
 // value may be the input of several ops.
@@ -18,14 +22,18 @@ type op interface {
 	// inputs are the op's fields for the values that it reads. The compiler may replace a value by one with the same
 	// activation, before the op plans its tables.
 	inputs() []**value
+
+	// output is the value that the op computes; nil for an op of the backward pass alone.
+	output() *value
 }
 
 // program is a network compiled for tiles of 64 examples: the ops of each stage and the sizes of the memory that they
 // use. It is immutable; all that changes is in a tape. Tapes that are not in use are kept with it.
 type program struct {
-	dim     int // D
-	outputs int // K
-	batch   int // particles of one pass
+	dim     int  // D
+	outputs int  // K
+	batch   int  // particles of one pass
+	byGroup bool // see goesByGroup
 	ops     [stages][]op
 	in      *value
 	out     *value
@@ -65,7 +73,7 @@ func (p *program) prepare(t *tape) {
 		for _, o := range p.ops[stagePre] {
 			o.forward(t, 0, t.groups)
 		}
-		p.run(t, stageSharedConv, stageSharedDense)
+		p.run(t, stageSharedConv, stageSharedDense, 0, t.groups)
 	})
 	if t.psi != nil {
 		for _, v := range p.spreads {
@@ -82,42 +90,66 @@ func (t *tape) together(f func()) {
 	t.first, t.batch, t.common = first, batch, false
 }
 
-func (p *program) forward(t *tape) { p.run(t, stageConv, stageDense) }
+// pass takes the particles of a pass through a tile. It calls see for the groups g0 ≤ g < g1 whose outputs are there: all at once, or
+// one at a time. If back, see sets the gradients of the outputs, and the backward pass follows.
+//
+// Sums by lane go on over the groups, and dense layers add to the gradients in memory. So both ways add in the same order.
+func (p *program) pass(t *tape, back bool, see func(g0, g1 int)) {
+	step := t.groups
+	if p.byGroup {
+		step = 1
+	}
+	if back {
+		clear(t.lane)
+	}
+	for g := 0; g < t.groups; g += step {
+		p.run(t, stageConv, stageDense, g, g+step)
+		see(g, g+step)
+		if back {
+			p.runBack(t, stageConv, stageDense, g, g+step)
+		}
+	}
+	if back {
+		p.finish(t, stageConv, stageDense)
+	}
+}
 
-// run runs the ops of two stages.
-func (p *program) run(t *tape, conv, dense stage) {
-	for g := range t.groups {
+// run runs the ops of two stages for groups of the tile.
+func (p *program) run(t *tape, conv, dense stage, g0, g1 int) {
+	for g := g0; g < g1; g++ {
 		for _, o := range p.ops[conv] {
 			o.forward(t, g, g+1)
 		}
 	}
 	for _, o := range p.ops[dense] {
-		o.forward(t, 0, t.groups)
+		o.forward(t, g0, g1)
 	}
 }
 
-// backward runs the backward pass of the particles of a pass.
-func (p *program) backward(t *tape) { p.runBack(t, p.ops[stageConv], p.ops[stageDense]) }
+func (p *program) runBack(t *tape, conv, dense stage, g0, g1 int) {
+	for _, o := range slices.Backward(p.ops[dense]) {
+		o.backward(t, g0, g1)
+	}
+	for g := g0; g < g1; g++ {
+		for _, o := range slices.Backward(p.ops[conv]) {
+			o.backward(t, g, g+1)
+		}
+	}
+}
+
+func (p *program) finish(t *tape, stages ...stage) {
+	for _, s := range stages {
+		for _, o := range p.ops[s] {
+			o.finish(t)
+		}
+	}
+}
 
 // backwardShared runs the backward pass of the shared stages, whose output has the gradients of all particles now.
 func (p *program) backwardShared(t *tape) {
-	t.together(func() { p.runBack(t, p.ops[stageSharedConv], p.ops[stageSharedDense]) })
-}
-
-func (p *program) runBack(t *tape, conv, dense []op) {
-	clear(t.lane)
-	for i := len(dense) - 1; i >= 0; i-- {
-		dense[i].backward(t, 0, t.groups)
-	}
-	for g := range t.groups {
-		for i := len(conv) - 1; i >= 0; i-- {
-			conv[i].backward(t, g, g+1)
-		}
-	}
-	for _, o := range conv {
-		o.finish(t)
-	}
-	for _, o := range dense {
-		o.finish(t)
-	}
+	t.together(func() {
+		clear(t.lane)
+		p.runBack(t, stageSharedConv, stageSharedDense, 0, t.groups)
+		p.finish(t, stageSharedConv, stageSharedDense)
+	})
 }

@@ -3,8 +3,10 @@ package nn
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
@@ -25,8 +27,9 @@ func TestRandomNets(t *testing.T) {
 	case testing.Short():
 		nets = 60
 	}
-	// Networks with a pool fused into the first convolution, whose gradient goes through the masks, and into a later one.
-	fused := map[string]int{"max, first": 0, "max, later": 0, "mean, first": 0, "mean, later": 0}
+	// Networks with a pool fused into the first convolution, whose gradient goes through the masks, and into a later one; with a sum that
+	// takes the place of an input, and one whose inputs have its gradient.
+	seen := map[string]int{"max, first": 0, "max, later": 0, "mean, first": 0, "mean, later": 0, "sum in place": 0, "joined": 0, "by group": 0, "by tile": 0}
 	least := nets / 80 // a short run has too few networks to ask for any
 	for seed := uint64(0); nets > 0; seed++ {
 		r := rand.New(rand.NewPCG(seed, 99))
@@ -36,8 +39,8 @@ func TestRandomNets(t *testing.T) {
 			continue
 		}
 		nets--
-		for name := range fusedPools(net) {
-			fused[name]++
+		for name := range ways(net) {
+			seen[name]++
 		}
 		n := []int{1, 3, 16, 17, 40, 64, 65, 100}[r.IntN(8)]
 		particles := []int{1, 2, 3, 7}[r.IntN(4)]
@@ -48,21 +51,31 @@ func TestRandomNets(t *testing.T) {
 			t.Errorf("seed %d: input %v, layers %+v, %T, %d examples, %d particles: %v", seed, input, layers, lik, n, particles, err)
 		}
 	}
-	for name, n := range fused {
+	for name, n := range seen {
 		if n < least {
 			t.Errorf("%s: in %d nets, want at least %d", name, n, least)
 		}
 	}
 }
 
-// fusedPools lists the kinds of pool that are fused into a network's convolutions.
-func fusedPools(net *Net) map[string]bool {
-	kinds := map[string]bool{}
-	for _, o := range net.program().ops[stageConv] {
-		if o, ok := o.(*convOp); ok && o.pooled {
-			kinds[map[bool]string{false: "max", true: "mean"}[o.mean]+map[bool]string{false: ", later", true: ", first"}[o.unpooled == nil]] = true
+// ways lists the kinds of pool that are fused into a network's convolutions, what its sums share, and how it goes through a tile.
+func ways(net *Net) map[string]bool {
+	p := net.program()
+	kinds := map[string]bool{map[bool]string{false: "by tile", true: "by group"}[p.byGroup]: true}
+	for _, o := range p.ops[stageConv] {
+		switch o := o.(type) {
+		case *convOp:
+			if o.pooled {
+				kinds[map[bool]string{false: "max", true: "mean"}[o.mean]+map[bool]string{false: ", later", true: ", first"}[o.unpooled == nil]] = true
+			}
+		case *sumOp:
+			for _, v := range o.in {
+				kinds["sum in place"] = kinds["sum in place"] || v.act == o.out.act
+				kinds["joined"] = kinds["joined"] || v.grad >= 0 && v.grad == o.out.grad
+			}
 		}
 	}
+	maps.DeleteFunc(kinds, func(_ string, is bool) bool { return !is })
 	return kinds
 }
 
@@ -73,17 +86,16 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 	if image {
 		input = []int{1 + r.IntN(4), 1 + r.IntN(16), 1 + r.IntN(16)}
 	}
-	var activations []Layer
-	for _, row := range Layers {
-		if a, ok := row.Part.(Activation); ok {
-			activations = append(activations, a)
-		}
-	}
 	conv := func() Conv {
 		return Conv{Filters: 1 + r.IntN(9), Kernel: pair(1, 5), Stride: pair(1, 1+r.IntN(3)), Pad: pair(0, 2), NoBias: r.IntN(2) == 0}
 	}
 	for range 1 + r.IntN(6) {
-		switch kind := r.IntN(10); {
+		switch kind := r.IntN(13); {
+		case kind >= 10:
+			if shape := shapeBehind(input, layers); shape != nil {
+				block, _ := drawResidual(r, shape, 2)
+				layers = append(layers, block)
+			}
 		case kind < 6 && !image:
 		case kind < 2:
 			layers = append(layers, conv())
@@ -96,7 +108,7 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 		case kind == 5:
 			layers = append(layers, []Layer{MaxPool{pair(1, 3), pair(1, 3), pair(0, 1)}, AvgPool{pair(1, 3), pair(1, 3), pair(0, 1)}, GlobalAvgPool{}}[r.IntN(3)])
 		case kind < 8:
-			layers = append(layers, activations[r.IntN(len(activations))])
+			layers = append(layers, drawActivation(r))
 		case kind == 8:
 			layers = append(layers, Flatten{})
 		default:
@@ -111,6 +123,82 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 		return input, append(layers, Dense{Units: 1, NoBias: r.IntN(2) == 0}), Bernoulli{}
 	}
 	return input, layers, []Likelihood{Categorical{}, Gaussian{SD: .8}, Gaussian{SD: Learned}}[r.IntN(3)]
+}
+
+// drawResidual draws a residual over an input of the given shape, with residuals inside it down to a depth. It returns the shape of its sum.
+func drawResidual(r *rand.Rand, in []int, depth int) (block Residual, out []int) {
+	conv := func(filters, stride int) Layer { // keeps the size of the planes, or halves it
+		k := 1 + 2*r.IntN(3)
+		return Conv{Filters: filters, Kernel: [2]int{k, k}, Stride: [2]int{stride, stride}, Pad: [2]int{k / 2, k / 2}, NoBias: r.IntN(2) == 0}
+	}
+	chain := func(shape []int) (layers []Layer) {
+		for range r.IntN(4) {
+			switch kind := r.IntN(5); {
+			case kind == 0 && depth > 0:
+				var inner Residual
+				inner, shape = drawResidual(r, shape, depth-1)
+				layers = append(layers, inner)
+			case kind < 3:
+				layers = append(layers, drawActivation(r))
+			case len(shape) == 1:
+				shape = []int{1 + r.IntN(6)}
+				layers = append(layers, Dense{Units: shape[0]})
+			case kind == 3:
+				window := MaxPool{[2]int{3, 3}, [2]int{1, 1}, [2]int{1, 1}}
+				layers = append(layers, []Layer{window, AvgPool(window)}[r.IntN(2)])
+			default:
+				shape = []int{1 + r.IntN(6), shape[1], shape[2]}
+				layers = append(layers, conv(shape[0], 1))
+			}
+		}
+		return layers
+	}
+	kind := r.IntN(4) // identity, pad, or projections
+	if len(in) == 1 {
+		out = slices.Clone(in)
+		if kind > 1 {
+			out[0] = 1 + r.IntN(6)
+			block.Shortcut = append(chain(in), Dense{Units: out[0]})
+		}
+		block.Body = append(chain(in), Dense{Units: out[0]})
+		return block, out
+	}
+	filters, stride := in[0], 1
+	if kind > 0 {
+		filters, stride = in[0]+r.IntN(4), 1+r.IntN(2)
+		block.Shortcut = []Layer{Pad{}}
+	}
+	if kind > 1 {
+		block.Shortcut = append(chain(in), conv(filters, stride))
+	}
+	block.Body = append(chain(in), conv(filters, stride))
+	if r.IntN(3) == 0 {
+		block.Body = append(block.Body, drawActivation(r))
+	}
+	return block, []int{filters, (in[1]-1)/stride + 1, (in[2]-1)/stride + 1}
+}
+
+// drawActivation draws a layer that is an Activation.
+func drawActivation(r *rand.Rand) Layer {
+	var all []Layer
+	for _, row := range Layers {
+		if a, ok := row.Part.(Activation); ok {
+			all = append(all, a)
+		}
+	}
+	return all[r.IntN(len(all))]
+}
+
+// shapeBehind is the shape that layers give; nil if they do not fit.
+func shapeBehind(input []int, layers []Layer) []int {
+	if len(layers) == 0 {
+		return input
+	}
+	net, err := New(input, layers, Gaussian{SD: 1})
+	if err != nil {
+		return nil
+	}
+	return net.nodes[len(layers)-1].out
 }
 
 // tryNet compares one network with the reference.

@@ -1,11 +1,11 @@
 package nn
 
-import "github.com/starling-smc/starling/internal/lanes"
-
 // reborder copies planes to planes with other borders of zeros.
 type reborder struct{ in, out *value }
 
 func (r *reborder) inputs() []**value { return []**value{&r.in} }
+
+func (r *reborder) output() *value { return r.out }
 
 func (r *reborder) forward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; g++ {
@@ -25,10 +25,5 @@ func (r *reborder) backward(t *tape, g0, g1 int) {
 func (r *reborder) finish(*tape) {}
 
 func copyPlanes(dst []float32, d *value, src []float32, s *value) {
-	for ch := range d.c {
-		for y := range d.h {
-			n := d.w * lanes.Lanes
-			copy(dst[ch*d.plane()+d.pixel(y, 0):][:n], src[ch*s.plane()+s.pixel(y, 0):])
-		}
-	}
+	d.runs(s, func(i, j, n int) { copy(dst[i:i+n], src[j:j+n]) })
 }

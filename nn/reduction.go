@@ -61,9 +61,13 @@ func (p *program) heavy() bool { return len(p.ops[stageSharedConv])+len(p.ops[st
 // blockParticles is the largest number of particles of a task.
 func blockParticles(dim int) int { return max(1, (512<<10)/(8*dim)) }
 
+// looker sees the outputs of a pass, whose first particle is given, for examples from ≤ i < to of the tile that begins with example
+// first of the batch.
+type looker func(t *tape, particle, first, from, to int)
+
 // each runs load for every tile of every task. Then it sums log-likelihoods and gradients or, if look is not nil, runs
 // the forward pass alone and calls look for every pass of particles.
-func (r *reduction) each(ctx context.Context, load func(t *tape, first, count int), look func(t *tape, particle, first, count int)) {
+func (r *reduction) each(ctx context.Context, load func(t *tape, first, count int), look looker) {
 	shares := r.shares()
 	r.m.pool.Run(len(shares), func(i int) {
 		for _, p := range shares[i] {
@@ -73,7 +77,7 @@ func (r *reduction) each(ctx context.Context, load func(t *tape, first, count in
 }
 
 // work takes one piece of a task through its tiles.
-func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first, count int), look func(t *tape, particle, first, count int)) {
+func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first, count int), look looker) {
 	first := p.block * r.block
 	count := min(r.block, r.particles-first)
 	sums := r.begin(p, first, count)
@@ -98,15 +102,15 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 		load(t, at, examples)
 		for t.first = 0; t.first < count; t.first += t.batch {
 			t.batch = min(r.m.prog.batch, count-t.first)
-			r.m.prog.forward(t)
-			if look != nil {
-				look(t, first+t.first, at, examples)
-				continue
-			}
-			r.m.loss(t, r.grad != nil)
-			t.sumLogLik(sums.ll)
-			if r.grad != nil {
-				r.m.prog.backward(t)
+			r.m.prog.pass(t, r.grad != nil, func(g0, g1 int) {
+				if look != nil {
+					look(t, first+t.first, at, g0*lanes.Lanes, min(examples, g1*lanes.Lanes))
+				} else {
+					r.m.loss(t, g0, g1, r.grad != nil)
+				}
+			})
+			if look == nil {
+				t.sumLogLik(sums.ll)
 			}
 		}
 		if r.grad != nil && (tile%chunkTiles == chunkTiles-1 || at+tileExamples >= end) {
@@ -236,16 +240,22 @@ func (r *reduction) finish(first, count int) {
 	}
 }
 
-// Scratch estimates the bytes that a thread holds while it works on a call of a Model with that many particles: the
-// activations and gradients of a tile, the parameters of the particles of a task and their sums, and those of a task that is
-// handed over or waits to be added. With dropout layers it is the estimate for training steps, which take more than other calls.
+// Scratch estimates the bytes that a thread holds for the network's models, which share them: the activations and gradients of a
+// tile, the parameters of the particles of a task and their sums, and those of a task that is handed over or waits to be added.
+// particles are those of a call. With dropout layers, training steps have a tape of their own beside that of other calls.
 func (n *Net) Scratch(particles int) int {
-	p := n.training()
-	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + (p.maskSize+p.keptSize)/2
+	p := n.program()
+	tapes := p.tapeBytes()
+	if training := n.training(); training != p {
+		tapes += training.tapeBytes()
+	}
 	block := min(particles, blockParticles(n.dim))
 	if p.heavy() {
 		block = particles
 	}
-	learned := 2 * (4*n.Shared() + 4*p.psi.size + 8*n.learned)
-	return 4*tile + 2*block*(4*n.dim+4*p.own.size+8*n.dim) + learned
+	sums := block * (4*n.dim + 4*p.own.size + 8*n.dim + 8)
+	if n.learned > 0 {
+		sums += 4*n.Shared() + 4*p.psi.size + 8*n.learned + 4*n.dim*min(particles, learnedBlock)
+	}
+	return tapes + 2*sums
 }

@@ -60,13 +60,20 @@ func (r Residual) derive(b *builder, n *node) error {
 }
 
 func (r Residual) compile(c *compiler, chain []node, v *value) (*value, int) {
-	n := &chain[0]
+	n, used := &chain[0], 1
 	s := &sumOp{in: [2]*value{c.input(n, c.chain(n.inner[0], v)), c.input(n, c.chain(n.inner[1], v))}, out: c.output(n)}
+	if clips(chain[1:]) {
+		s.out.relu, used = true, 2
+	}
+	c.sums = append(c.sums, s)
 	c.emit(n.stage, s)
-	return s.out, 1
+	return s.out, used
 }
 
-// sumOp is y = a + b, dx = dy for both. Each of the three may have other borders.
+// sumOp is y = a + b, dx = dy for both, with a ReLU behind it if out.relu. Each of the three may have other borders.
+//
+// The sum takes the place of one of them, and the gradients of a and b are that of y, where nothing else needs what was there: see
+// places.
 type sumOp struct {
 	in  [2]*value
 	out *value
@@ -74,33 +81,44 @@ type sumOp struct {
 
 func (s *sumOp) inputs() []**value { return []**value{&s.in[0], &s.in[1]} }
 
+func (s *sumOp) output() *value { return s.out }
+
 func (s *sumOp) forward(t *tape, g0, g1 int) {
-	t.each(s.out, g0, g1, func(g, b int) {
-		y := t.out(s.out, g, b)
-		copyPlanes(y, s.out, t.out(s.in[0], g, b), s.in[0])
-		x, v := t.out(s.in[1], g, b), s.in[1]
-		for ch := range v.c {
-			for row := range v.h {
-				to := y[ch*s.out.plane()+s.out.pixel(row, 0):][:v.w*lanes.Lanes]
-				lanes.SumRows(x[ch*v.plane()+v.pixel(row, 0):], v.w, 1, lanes.Lanes, to)
-			}
+	add := lanes.Add
+	if s.out.relu {
+		add = lanes.AddReLU
+	}
+	a, b := s.in[0], s.in[1]
+	if b.act == s.out.act {
+		a, b = b, a
+	}
+	t.each(s.out, g0, g1, func(g, p int) {
+		y, x, z := t.out(s.out, g, p), t.out(a, g, p), t.out(b, g, p)
+		switch {
+		case a.alike(s.out) && b.alike(s.out):
+			add(x, z, y)
+		case a.alike(s.out):
+			b.runs(s.out, func(i, j, n int) { add(x[j:j+n], z[i:i+n], y[j:j+n]) })
+		default:
+			copyPlanes(y, s.out, x, a)
+			b.runs(s.out, func(i, j, n int) { add(y[j:j+n], z[i:i+n], y[j:j+n]) })
 		}
 	})
 }
 
 func (s *sumOp) backward(t *tape, g0, g1 int) {
-	t.each(s.out, g0, g1, func(g, b int) {
-		for _, v := range s.in {
-			if !t.needs(v) {
-				continue
-			}
+	for _, v := range s.in {
+		if !t.needs(v) || v.grad == s.out.grad {
+			continue
+		}
+		t.each(s.out, g0, g1, func(g, b int) {
 			dx := t.dy(v, g, b)
 			copyPlanes(dx, v, t.dy(s.out, g, b), s.out)
 			if v.relu {
 				lanes.ReLUBackward(t.out(v, g, b), dx, dx)
 			}
-		}
-	})
+		})
+	}
 }
 
 func (s *sumOp) finish(*tape) {}

@@ -287,6 +287,7 @@ func TestBackboneRunsOnce(t *testing.T) {
 type countingOp struct{ forwards, backwards int }
 
 func (*countingOp) inputs() []**value              { return nil }
+func (*countingOp) output() *value                 { return nil }
 func (c *countingOp) forward(_ *tape, g0, g1 int)  { c.forwards += g1 - g0 }
 func (c *countingOp) backward(_ *tape, g0, g1 int) { c.backwards += g1 - g0 }
 func (*countingOp) finish(*tape)                   {}

@@ -62,13 +62,19 @@ func newTape(p *program) *tape {
 	}
 }
 
+// tapeBytes is the size of a tape.
+func (p *program) tapeBytes() int {
+	floats := p.actSize + p.dySize + p.laneSize + p.laneSize/lanes.Lanes + p.tmpSize + p.sharedSize + tileExamples*(max(1, p.outputs)+p.batch)
+	return 4*(floats+p.argSize+tileExamples) + 2*(p.maskSize+p.keptSize)
+}
+
 // out is the activation of particle b of the pass in group g.
 func (t *tape) out(v *value, g, b int) []float32 {
 	if v.shared() {
 		b = 0
 	}
 	n := v.size()
-	return t.act[v.act+(g*t.prog.copies(v)+b)*n:][:n]
+	return t.act[v.act+(v.place(g)*t.prog.copies(v)+b)*n:][:n]
 }
 
 // from is the activations of particle b from group g on. It ends with the last group; a plan checks how far it reaches.
@@ -76,7 +82,7 @@ func (t *tape) from(v *value, g, b int) []float32 {
 	if v.shared() {
 		b = 0
 	}
-	return t.act[v.act+(g*t.prog.copies(v)+b)*v.size() : v.act+tileGroups*t.prog.copies(v)*v.size()]
+	return t.act[v.act+(v.place(g)*t.prog.copies(v)+b)*v.size() : v.act+v.groups()*t.prog.copies(v)*v.size()]
 }
 
 // dy is the gradient of particle b of the pass in group g.

@@ -10,13 +10,31 @@ type value struct {
 	top, bottom, left, right int    // border
 	origin                          // of the op that computes it
 	tight                    bool   // no border may be added
-	inner                    bool   // its gradient is consumed group by group: only one group is stored
+	kept                     bool   // its op needs the activation on the way back, or has set a part of it for good: no sum may take its place
+	brief                    bool   // its activation is that of the group at work: only one group is stored
+	inner                    bool   // its gradient is consumed group by group: likewise
 	scratch                  bool   // has no activation, only a gradient
 	relu                     bool   // holds the output of a ReLU: its gradient is stored gated
 	act, grad                int    // start in tape.act and tape.grad; grad is −1 if no op needs it
 	source                   *value // the value whose activation it shares; nil: it has its own (see separate)
 	spread                   bool   // its activation is that of a value that all particles share, its gradient each particle's own (spread.go)
 	transposed               int    // start in tape.shared; −1 if no dense layer reads it as a value that all particles share
+}
+
+// groups is how many groups of the tile the activation holds.
+func (v *value) groups() int {
+	if v.brief {
+		return 1
+	}
+	return tileGroups
+}
+
+// place is where group g lies among them.
+func (v *value) place(g int) int {
+	if v.brief {
+		return 0
+	}
+	return g
 }
 
 // shared reports a value that is the same for all particles.
@@ -43,15 +61,21 @@ func (v *value) border(top, bottom, left, right int) bool {
 	return true
 }
 
-// runs calls f for the elements between the borders, n from i on at a time: a row of a plane, or all at once without borders.
-func (v *value) runs(f func(i, n int)) {
-	if v.top+v.bottom+v.left+v.right == 0 {
-		f(0, v.size())
+// alike reports whether the planes of two values of one shape have the same borders.
+func (v *value) alike(w *value) bool {
+	return v.top == w.top && v.bottom == w.bottom && v.left == w.left && v.right == w.right
+}
+
+// runs calls f for the elements between the borders of two values of one shape, n from i of v and from j of w on at a time: a row of a
+// plane, or all at once without borders.
+func (v *value) runs(w *value, f func(i, j, n int)) {
+	if v.alike(w) && v.top+v.bottom+v.left+v.right == 0 {
+		f(0, 0, v.size())
 		return
 	}
 	for ch := range v.c {
 		for y := range v.h {
-			f(ch*v.plane()+v.pixel(y, 0), v.w*lanes.Lanes)
+			f(ch*v.plane()+v.pixel(y, 0), ch*w.plane()+w.pixel(y, 0), v.w*lanes.Lanes)
 		}
 	}
 }

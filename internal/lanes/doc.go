@@ -21,6 +21,7 @@
 //   - [ReLU], [Tanh], [GELU] and [Swish], element by element, and their derivatives; [Scale], multiplication by a number,
 //     and [Drop], of the lanes that a mask keeps;
 //   - [Norm], the normalisation of a plane with a threshold behind it, and its way back;
+//   - [Add], [AddReLU] and [AddGated]: the sum of two branches, and of gradients;
 //   - [Categorical], [Bernoulli], [Gaussian] and [PredictedNormal]: log-likelihoods and their gradients, with [MaskLanes]
 //     and [LaneSums] for groups that are not full;
 //   - [SquareSum], [NormalTerms] and [MixtureTerm]: densities of many measurements or means at one point, for filters;

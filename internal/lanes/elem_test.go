@@ -165,6 +165,9 @@ var elementwise = map[string]func(a *arena){
 		}
 		Drop(x, take(a, masks, 12345), 1.3, y)
 	},
+	"Add":                 binaryCase(Add),
+	"AddReLU":             binaryCase(AddReLU),
+	"AddGated":            binaryCase(AddGated),
 	"ReLUBackward":        binaryCase(ReLUBackward),
 	"MultiplyDerivative":  binaryCase(MultiplyDerivative),
 	"ReLUWithDerivative":  derivativeCase(ReLUWithDerivative),

@@ -271,17 +271,17 @@ func (m *machine) normal(x vec) (cdf, e vec) {
 	return cdf, e
 }
 
-// pointwise writes a kernel that sets the outputs to functions of the inputs. It takes n registers of each. prepare loads the
-// constants and returns the functions.
+// pointwise writes a kernel that sets the outputs to functions of the inputs, the last of which may be the first output. It takes n
+// registers of each. prepare loads the constants and returns the functions.
 func pointwise(kernel string, in, out []string, prepare func(m *machine) func(x []vec) []vec) {
-	signature := "func("
-	for _, s := range slices.Concat(in, out) {
+	signature, params := "func(", slices.Compact(slices.Concat(in, out))
+	for _, s := range params {
 		signature += s + " *float32, "
 	}
 	each(kernel, signature+"n int)", func(m *machine) {
 		f, off := prepare(m), GP64()
 		at := map[string]Mem{}
-		for _, s := range slices.Concat(in, out) {
+		for _, s := range params {
 			at[s] = Mem{Base: Load(Param(s), GP64()), Index: off, Scale: 1}
 		}
 		n := Load(Param("n"), GP64())

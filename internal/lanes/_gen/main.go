@@ -19,6 +19,7 @@ var families = map[string]func(){
 	"leapfrog":   leapfrog,
 	"predicted":  predicted,
 	"norm":       norm,
+	"residual":   residual,
 }
 
 func main() {
