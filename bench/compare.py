@@ -2,7 +2,7 @@
 """Times starling and its peers on the same work, in turn, and prints the ratios.
 
     python3 -m venv venv && venv/bin/pip install -r bench/peers/requirements.txt
-    STARLING_DATA=dir venv/bin/python bench/compare.py [--rounds 5] [--threads 1,2] [--only lenet5,annealing,mnist7,mnist7-smc,pima]
+    STARLING_DATA=dir venv/bin/python bench/compare.py [--rounds 5] [--threads 1,2] [--only lenet5,annealing,mnist7,mnist7-smc,resnet20,pima]
 
 It builds starling from the tree that it lies in. A round runs every program once, each pinned to as many CPUs as it has
 threads; the rounds follow each other, so that a change of the machine's speed meets all programs. Printed are minimum and
@@ -12,6 +12,8 @@ median over all repeats of all rounds, the ratio of the medians to starling's, a
     annealing       whole iterations of data annealing, LeNet-5 over all of MNIST (JAX: over 2,000 images, it is linear in them)
     mnist7-smc      whole stages of tempered SMC: 10 particles, 10 moves of one leapfrog. A rate counts the gradients that
                     were computed: starling's also tries step sizes, BlackJAX has no gradient at the new temperature
+    resnet20        log-likelihood and gradient of one ResNet-20 with filter response normalisation, 256 images of noise;
+                    starling's rate is that of its benchmark (go test -bench, package nn)
     pima            seconds of one run
 
 Networks have maximum pooling on all sides. All must compute the same: the log-likelihood of the first particle over the
@@ -19,6 +21,7 @@ same images, starling's own included, or the log-evidence of Pima.
 """
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -35,7 +38,7 @@ def option(name, default):
 
 ROUNDS = int(option("--rounds", "5"))
 THREADS = [int(t) for t in option("--threads", "1,2").split(",")]
-ONLY = option("--only", "lenet5,annealing,mnist7,mnist7-smc,pima").split(",")
+ONLY = option("--only", "lenet5,annealing,mnist7,mnist7-smc,resnet20,pima").split(",")
 # Without these glibc hands PyTorch's large activations back to the system after every pass, which costs it a lot.
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "2000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000", "MALLOC_TOP_PAD_": "268435456"}
 
@@ -45,12 +48,14 @@ PEERS = {
     "annealing": [("JAX", "annealing_jax.py --n 2000 --repeats 3")],
     "mnist7": [("PyTorch", "mnist7.py --mode torch --repeats 3"), ("JAX", "mnist7.py --mode jax --conv im2col --repeats 3")],
     "mnist7-smc": [("BlackJAX", "mnist7.py --mode blackjax --conv im2col --stages 3 --mcmc 10")],
+    "resnet20": [("PyTorch", "resnet20_torch.py --repeats 3"), ("JAX", "resnet20_jax.py --mode im2col --repeats 3")],
     "pima": [("BlackJAX", "pima_blackjax.py --repeats 3")],
 }
 RATE = {"lenet5": "images_particles_per_s", "annealing": "images_particles_grads_per_s",
-        "mnist7": "image_particle_grads_per_s", "mnist7-smc": "image_particle_grads_per_s", "pima": None}
+        "mnist7": "image_particle_grads_per_s", "mnist7-smc": "image_particle_grads_per_s", "resnet20": "images_per_s", "pima": None}
 # What starling computes of the first particle of its peers, and on how many of their images.
-SAME = {"lenet5": "lenet5 --n 1000", "annealing": "lenet5 --n 2000", "mnist7": "mnist7 --n 1200", "mnist7-smc": "mnist7 --n 1200"}
+SAME = {"lenet5": "lenet5 --n 1000", "annealing": "lenet5 --n 2000", "mnist7": "mnist7 --n 1200", "mnist7-smc": "mnist7 --n 1200",
+        "resnet20": "resnet20 --n 256"}
 
 
 def run(command, threads, **env):
@@ -96,6 +101,11 @@ def ours(starling, work, threads):
                 trials = (b["gradients"] - a["gradients"]) / 1200 - 10 * 10  # gradients of a particle over all images, beside the moves'
                 assert b["mutations"] == 10 and b["leapfrogs"] == 1 and trials >= 0 and trials % 1 == 0, (b, config)
         return [(b["gradients"] - a["gradients"]) / (b["seconds"] - a["seconds"]) for a, b in zip(trace, trace[1:])]
+    if work == "resnet20":
+        name = f"BenchmarkLogLik/resnet20projected/batch256/threads={threads}$"
+        out = subprocess.run(["taskset", "-c", ",".join(str(c) for c in range(threads)), "go", "test", "-run", "xxx", "-bench", name.replace("/", "$/^"),
+                              "-benchtime", "3x", "./nn"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        return [float(re.search(r"([0-9.e+]+) image-particles/s", out)[1])]
     b = run([starling, "bench", "--only", work, "--repeats", "3", "--json"], threads)["threads"][str(threads)]["nets"][work]["full"]
     return [b["images"] * 10 / b["median_s"]]
 

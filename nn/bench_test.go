@@ -31,6 +31,7 @@ func BenchmarkLogLik(b *testing.B) {
 		{"mnist7/1200", mustNet(b, []int{1, 28, 28}, mnist7, Categorical{}), 10, 1200, 0, true},
 		{"mnist7/batch64", mustNet(b, []int{1, 28, 28}, mnist7, Categorical{}), 1, 1200, 64, true},
 		{"resnet20/batch500", mustNet(b, []int{3, 32, 32}, ResNet20(10), Categorical{}), 1, 500, 0, true},
+		{"resnet20projected/batch256", mustNet(b, []int{3, 32, 32}, projected(ResNet20(10)), Categorical{}), 1, 256, 0, false},
 		{"odd/1003", odd(b), 10, 1003, 0, false},
 		{"pima/768", pima, 1000, 768, 0, false},
 	} {
@@ -74,6 +75,20 @@ func BenchmarkLogLik(b *testing.B) {
 			})
 		}
 	}
+}
+
+// projected has a 1×1 convolution in the place of each pad, as the peers of bench/compare.py do.
+func projected(layers []Layer) []Layer {
+	layers, filters := slices.Clone(layers), 16
+	for i, l := range layers {
+		r, ok := l.(Residual)
+		if ok && slices.Equal(r.Shortcut, []Layer{Pad{}}) {
+			filters *= 2
+			r.Shortcut = []Layer{Conv{Filters: filters, Kernel: [2]int{1, 1}, Stride: [2]int{2, 2}, NoBias: true}}
+			layers[i] = r
+		}
+	}
+	return layers
 }
 
 // averaged has mean pools where layers has maxima.

@@ -77,7 +77,12 @@ func rewritten(t *testing.T, text string, seen map[string]bool) string {
 		}
 	}
 	seen[Likelihoods.Name(d.Likelihood)] = true
-	return string(config.Encode(d, Layers, Likelihoods))
+	text = string(config.Encode(d, Layers, Likelihoods))
+	again, _, err := config.Parse[described]("again.yaml", []byte(text), nil, Layers, Likelihoods)
+	if err != nil || string(config.Encode(again, Layers, Likelihoods)) != text {
+		t.Errorf("written, it is not read as the same: %v\n%s", err, text)
+	}
+	return text
 }
 
 // flow is a text without what flow and block style differ in.

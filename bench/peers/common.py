@@ -130,3 +130,36 @@ def draw(shapes, j, seed=0):
             fan = int(np.prod(shape[1:]))
             out[name] = (rng.standard_normal((j, *shape)) / np.sqrt(fan)).astype(np.float32)
     return out
+
+
+# ResNet-20 on 3x32x32: (channels in, channels out, stride) of its blocks. Where a block changes the channels, its shortcut is a 1x1
+# convolution. Every 3x3 convolution has a filter response normalisation with a threshold behind it; nothing is behind a sum.
+BLOCKS = [(16, 16, 1)] * 3 + [(16, 32, 2)] + [(32, 32, 1)] * 2 + [(32, 64, 2)] + [(64, 64, 1)] * 2
+
+
+def resnet20():
+    """One particle, by the names of a state dict: N(0, 1/fan_in) weights, gamma 1, beta, tau and the bias 0. D = 272,970."""
+    shapes = []
+
+    def normed(name, i, o):
+        shapes.append((f"{name}.conv.weight", (o, i, 3, 3)))
+        shapes.extend((f"{name}.norm.{t}", (o,)) for t in ("weight", "bias", "tau"))
+
+    normed("first", 3, 16)
+    for k, (i, o, _) in enumerate(BLOCKS):
+        normed(f"{k}.a", i, o)
+        normed(f"{k}.b", o, o)
+        if i != o:
+            shapes.append((f"{k}.shortcut.weight", (o, i, 1, 1)))
+    shapes += [("head.weight", (10, 64)), ("head.bias", (10,))]
+    p = {name: v[0] for name, v in draw(shapes, 1).items()}
+    for name in p:
+        if name.endswith("norm.weight"):
+            p[name] += 1
+    return p
+
+
+def colours(n):
+    """n images of noise (n x 3 x 32 x 32 float32) and labels (int32), the same everywhere."""
+    rng = np.random.default_rng(1)
+    return rng.standard_normal((n, 3, 32, 32)).astype(np.float32), rng.integers(0, 10, n).astype(np.int32)
