@@ -155,9 +155,17 @@ func rows(spec Spec) (used []string) {
 	add := func(family, row string) { used = append(used, family+" "+row) }
 	add("method", method.Methods.Name(spec.Method))
 	add("likelihood", nn.Likelihoods.Name(spec.Model.Likelihood))
-	for _, l := range spec.Model.Layers {
-		add("layer", nn.Layers.Name(l))
+	var chain func(layers []nn.Layer)
+	chain = func(layers []nn.Layer) {
+		for _, l := range layers {
+			add("layer", nn.Layers.Name(l))
+			if r, ok := l.(nn.Residual); ok {
+				chain(r.Body)
+				chain(r.Shortcut)
+			}
+		}
 	}
+	chain(spec.Model.Layers)
 	if spec.MAP != nil {
 		add("optimiser", nn.Optimisers.Name(spec.MAP.Optimiser))
 		add("schedule", nn.Schedules.Name(spec.MAP.Schedule))
@@ -306,6 +314,9 @@ var settings = map[string]string{
 	"cutoff pass":            "decide={abstain: {by: entropy, at: {pass: 0.9}}}",
 	"cutoff coverage":        "decide={abstain: {by: entropy, at: {coverage: 0.8}}}",
 	"cutoff risk":            "decide={abstain: {by: entropy, at: {risk: 0.05}}}",
+	"layer frn":              "model.layers.0={frn: {tlu: true, eps: learned}, name: bn1}",
+	"layer residual":         "model.layers.0={residual: {body: [{conv: {filters: 1, kernel: 3, pad: 1}}, tanh], shortcut: [{conv: {filters: 1, kernel: 1}}]}}",
+	"layer pad":              "model.layers.0={residual: {body: [{conv: {filters: 4, kernel: 3, stride: 2, pad: 1}}, frn], shortcut: pad}}",
 	"layer flatten":          "model.layers.0=flatten",
 	"layer relu":             "model.layers.0=relu",
 	"layer tanh":             "model.layers.0=tanh",

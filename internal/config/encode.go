@@ -44,7 +44,7 @@ func (c codec) encode(v reflect.Value, f field) *node {
 			return nil
 		}
 		out := c.encodeList(v, f)
-		if f.one && len(out.items) == 1 && !out.items[0].table && !out.items[0].list {
+		if f.one && len(out.items) == 1 && !out.items[0].list && !out.items[0].table { // as it is read
 			return out.items[0]
 		}
 		return out
