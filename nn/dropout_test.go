@@ -194,7 +194,6 @@ func TestDropoutIsTheIdentity(t *testing.T) {
 	}
 }
 
-
 // TestDropoutSameBits runs training steps on every kernel, with 1, 2 and 7 threads and several segments.
 func TestDropoutSameBits(t *testing.T) {
 	long := testkit.Long(t, 1)
