@@ -38,7 +38,7 @@ type found struct {
 func (l looking) in(ctx context.Context, run *runs.Run, net *nn.Net, p mcmc.Prior, train, validate *data.Set, threads int) (found, error) {
 	l.Complete(0, validate != nil)
 	workers := pool.New(threads)
-	b, err := newSearch(l.Search, l.seed, net, p, l.first, train, validate, workers)
+	b, err := newSearch(l.Search, l.seed, net, p, l.first, &data.Problem{Train: train, Validate: validate}, workers)
 	if err != nil {
 		return found{}, err
 	}

@@ -273,13 +273,13 @@ var elementwise = map[string]func(a *arena){
 			src[i] = uint8(a.r.Uint32())
 		}
 		at, dst := a.load(n)
-		at.U8(take(a, src, 77), a.rows(len(src)-n), dst)
+		at.U8(take(a, src, 77), a.rows(len(src)-n), a.channels(n), dst)
 	},
 	"Load.F32": func(a *arena) {
 		n := a.some(2)
 		src := a.floats(20 * n)
 		at, dst := a.load(n)
-		at.F32(src, a.rows(len(src)-n), dst)
+		at.F32(src, a.rows(len(src)-n), a.channels(n), dst)
 	},
 	"Transpose": func(a *arena) {
 		n := a.some(1)
@@ -321,6 +321,20 @@ func (a *arena) rows(last int) *[Lanes]int32 {
 		row[i] = int32(a.r.IntN(last + 1))
 	}
 	return &row
+}
+
+// channels are some that divide n features evenly: one, or as many as there are.
+func (a *arena) channels(n int) []Channel {
+	all := make([]Channel, 1)
+	for k := 5; k > 1; k-- {
+		if n%k == 0 {
+			all = make([]Channel, k)
+		}
+	}
+	for k := range all {
+		all[k] = Channel{Mean: float32(a.r.NormFloat64()), Factor: float32(a.r.NormFloat64())}
+	}
+	return all
 }
 
 // load is a plan with destinations in a random order, with gaps, and their buffer.

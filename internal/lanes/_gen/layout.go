@@ -58,9 +58,10 @@ func quads(v [4]vec) [4]vec {
 // loadRows writes a kernel that takes 8 rows and blocks of 8 features. read returns the first four and the last four
 // features of rows j and j+4, side by side.
 func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg.Register) (low, high [4]vec)) {
-	TEXT(kernel, NOSPLIT, "func(src *"+of+", row, at *int32, dst *float32, blocks int)")
+	TEXT(kernel, NOSPLIT, "func(src *"+of+", row, at *int32, dst *float32, blocks int, mean, factor float32)")
 	Pragma("noescape")
 	src, at, dst, blocks := load("src"), load("at"), load("dst"), load("blocks")
+	scaled := channel(&machine{avx2, map[uint32]Op{}})
 	table, row := load("row"), make([]reg.Register, 8)
 	for i := range row {
 		row[i] = GP64()
@@ -72,7 +73,7 @@ func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg
 			for i, y := range quads(v) {
 				to := GP64()
 				MOVLQSX(Mem{Base: at, Disp: 16*q + 4*i}, to)
-				VMOVUPS(y, Mem{Base: dst, Index: to, Scale: 4})
+				VMOVUPS(scaled(y), Mem{Base: dst, Index: to, Scale: 4})
 			}
 		}
 		ADDQ(Imm(uint64(8*size)), src)
@@ -80,6 +81,14 @@ func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg
 	})
 	VZEROUPPER()
 	RET()
+}
+
+// channel takes numbers as a channel says: (x − mean)·factor.
+func channel(m *machine) func(x vec) vec {
+	mean, factor := m.reg(), m.reg()
+	VBROADCASTSS(param("mean"), mean)
+	VBROADCASTSS(param("factor"), factor)
+	return func(x vec) vec { return m.mul(m.sub(x, mean), factor) }
 }
 
 // fractions makes bytes fractions of 255: x·high + x·low, where high + low is 1/255 to 48 bits. For all 256 bytes that is what
@@ -119,7 +128,7 @@ func loadU8() {
 // feature side by side, and a permutation brings those of all lanes together.
 func loadU8Wide() {
 	m := &machine{avx512, map[uint32]Op{}}
-	TEXT("loadU8AVX512", NOSPLIT, "func(src *uint8, row, at *int32, dst *float32, blocks int)")
+	TEXT("loadU8AVX512", NOSPLIT, "func(src *uint8, row, at *int32, dst *float32, blocks int, mean, factor float32)")
 	Pragma("noescape")
 	src, row, at, dst, blocks := load("src"), load("row"), load("at"), load("dst"), load("blocks")
 	data := GLOBL("lanesTogether", RODATA|NOPTR)
@@ -128,7 +137,7 @@ func loadU8Wide() {
 	}
 	together, bytes := ZMM(), AllocLocal(256)
 	VMOVDQU32(data, together)
-	divided := fractions(m)
+	divided, scaled := fractions(m), channel(m)
 	loop("block", blocks, func() {
 		var a [4]vec
 		for k := range a {
@@ -156,7 +165,7 @@ func loadU8Wide() {
 			x, to := ZMM(), GP64()
 			VPMOVZXBD(bytes.Offset(16*f), x)
 			MOVLQSX(Mem{Base: at, Disp: 4 * f}, to)
-			VMOVUPS(divided(x), Mem{Base: dst, Index: to, Scale: 4})
+			VMOVUPS(scaled(divided(x)), Mem{Base: dst, Index: to, Scale: 4})
 		}
 		ADDQ(Imm(16), src)
 		ADDQ(Imm(64), at)
