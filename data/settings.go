@@ -159,7 +159,7 @@ func (s Settings) Check(f *config.Faults) {
 		f.If(s.Augment != nil, "augment", "changes images, and the examples are rows of a table: leave it out")
 	}
 	if s.Augment != nil && s.standard().inputs {
-		f.Conflict([]string{"augment", "standardise"}, "augment moves pixels, and %s scales each by itself: take standardise: channels or none", s.Standardise)
+		f.Conflict([]string{"augment", "standardise"}, "it moves pixels, and standardise: %s scales each by itself: take channels or none", s.Standardise)
 	}
 	if s.Target != "" {
 		f.OneOf("target", s.Target, targetLog)

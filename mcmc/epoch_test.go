@@ -93,7 +93,7 @@ func travelled(t *testing.T, target *Target, batches [][]int32, h float64, theta
 	w, pop := new(Work), NewPopulation(1, d, Needs{})
 	w.Shape(&pop)
 	at, momentum = slices.Clone(theta), slices.Clone(p)
-	own := &epochWork{gradient: make([]float64, d), ll: make([]float64, 1)}
+	own := &epochWork{gradient: make([]float64, d), ll: make([]float64, 1), logLik: target.Model.LogLik}
 	if err := (Epoch{Step: h}).trajectory(t.Context(), w, target, batches, at, momentum, own); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func inputs[T uint8 | float32](all []T, shape []int, examples *[lanes.Lanes]int,
 			continue
 		}
 		start[l] = int32(l * size)
-		change := augment.Draw(view.stream(rng.Augment, i))
+		change := augment.Draw(view.key(rng.Augment, i).Stream())
 		data.ChangeImage(change, all[i*size:][:size], (*scratch)[l*size:][:size], shape[1], shape[2])
 	}
 	return *scratch
