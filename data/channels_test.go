@@ -120,6 +120,11 @@ func TestChannels(t *testing.T) {
 		if without.Checksum() == p.Test.Checksum() {
 			t.Error("the checksum says nothing of the channels")
 		}
+		each := settings
+		each.Standardise = "inputs"
+		if a, b := settings.LoadBytes(""), each.LoadBytes(""); !floats && a >= b {
+			t.Errorf("loading takes %d bytes by channels, %d by inputs: bytes stay bytes", a, b)
+		}
 		if p.LargeScale() != "" {
 			t.Error(p.LargeScale())
 		}

@@ -170,7 +170,7 @@ func (s Spec) checkAugment(f *config.Faults) {
 		trained := method.MethodsWhere(method.Needs.Augmented)
 		moves := mcmc.MovesWith(func(t mcmc.Traits) bool { return t.Augments })
 		f.Conflict([]string{"data.augment", s.At()},
-			"augmented images change from gradient to gradient, and %s takes none that may change: leave data.augment out, or take one of the methods %s, or smc with the move %s",
+			"%s cannot train on images that change from gradient to gradient: leave data.augment out, or take one of the methods %s, or smc with the move %s",
 			method.Methods.Name(s.Method), strings.Join(trained, ", "), strings.Join(moves, " or "))
 	}
 	if needs.Posterior && !s.Model.Random.All() {

@@ -323,7 +323,7 @@ func (a *arena) rows(last int) *[Lanes]int32 {
 	return &row
 }
 
-// channels are some that divide n features evenly: one, or as many as there are.
+// channels are some that divide n features evenly, of which some take numbers as they are.
 func (a *arena) channels(n int) []Channel {
 	all := make([]Channel, 1)
 	for k := 5; k > 1; k-- {
@@ -332,6 +332,9 @@ func (a *arena) channels(n int) []Channel {
 		}
 	}
 	for k := range all {
+		if all[k] = AsIs[0]; a.r.IntN(3) == 0 {
+			continue
+		}
 		all[k] = Channel{Mean: float32(a.r.NormFloat64()), Factor: float32(a.r.NormFloat64())}
 	}
 	return all

@@ -7,25 +7,92 @@
 // func loadF32AVX2(src *float32, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX
 TEXT ·loadF32AVX2(SB), NOSPLIT, $0-48
-	MOVQ         src+0(FP), AX
-	MOVQ         at+16(FP), CX
-	MOVQ         dst+24(FP), DX
-	MOVQ         blocks+32(FP), BX
-	VBROADCASTSS mean+40(FP), Y0
-	VBROADCASTSS factor+44(FP), Y1
-	MOVQ         row+8(FP), SI
-	MOVLQSX      (SI), DI
-	MOVLQSX      4(SI), R8
-	MOVLQSX      8(SI), R9
-	MOVLQSX      12(SI), R10
-	MOVLQSX      16(SI), R11
-	MOVLQSX      20(SI), R12
-	MOVLQSX      24(SI), R13
-	MOVLQSX      28(SI), SI
-	TESTQ        BX, BX
-	JZ           block_end
+	MOVQ    src+0(FP), AX
+	MOVQ    at+16(FP), CX
+	MOVQ    dst+24(FP), DX
+	MOVQ    blocks+32(FP), BX
+	MOVQ    row+8(FP), SI
+	MOVLQSX (SI), DI
+	MOVLQSX 4(SI), R8
+	MOVLQSX 8(SI), R9
+	MOVLQSX 12(SI), R10
+	MOVLQSX 16(SI), R11
+	MOVLQSX 20(SI), R12
+	MOVLQSX 24(SI), R13
+	MOVLQSX 28(SI), SI
+	MOVL    mean+40(FP), R14
+	CMPL    R14, $0x00000000
+	JNE     changed
+	MOVL    factor+44(FP), R14
+	CMPL    R14, $0x3f800000
+	JNE     changed
+	TESTQ   BX, BX
+	JZ      block_end
 
 block:
+	VMOVUPS     (AX)(DI*4), X0
+	VINSERTF128 $0x01, (AX)(R11*4), Y0, Y0
+	VMOVUPS     16(AX)(DI*4), X1
+	VINSERTF128 $0x01, 16(AX)(R11*4), Y1, Y1
+	VMOVUPS     (AX)(R8*4), X2
+	VINSERTF128 $0x01, (AX)(R12*4), Y2, Y2
+	VMOVUPS     16(AX)(R8*4), X3
+	VINSERTF128 $0x01, 16(AX)(R12*4), Y3, Y3
+	VMOVUPS     (AX)(R9*4), X4
+	VINSERTF128 $0x01, (AX)(R13*4), Y4, Y4
+	VMOVUPS     16(AX)(R9*4), X5
+	VINSERTF128 $0x01, 16(AX)(R13*4), Y5, Y5
+	VMOVUPS     (AX)(R10*4), X6
+	VINSERTF128 $0x01, (AX)(SI*4), Y6, Y6
+	VMOVUPS     16(AX)(R10*4), X7
+	VINSERTF128 $0x01, 16(AX)(SI*4), Y7, Y7
+	VUNPCKLPS   Y2, Y0, Y8
+	VUNPCKLPS   Y6, Y4, Y10
+	VUNPCKHPS   Y2, Y0, Y11
+	VUNPCKHPS   Y6, Y4, Y12
+	VUNPCKLPD   Y10, Y8, Y9
+	VUNPCKHPD   Y10, Y8, Y8
+	VUNPCKLPD   Y12, Y11, Y10
+	VUNPCKHPD   Y12, Y11, Y11
+	MOVLQSX     (CX), R14
+	VMOVUPS     Y9, (DX)(R14*4)
+	MOVLQSX     4(CX), R14
+	VMOVUPS     Y8, (DX)(R14*4)
+	MOVLQSX     8(CX), R14
+	VMOVUPS     Y10, (DX)(R14*4)
+	MOVLQSX     12(CX), R14
+	VMOVUPS     Y11, (DX)(R14*4)
+	VUNPCKLPS   Y3, Y1, Y8
+	VUNPCKLPS   Y7, Y5, Y10
+	VUNPCKHPS   Y3, Y1, Y11
+	VUNPCKHPS   Y7, Y5, Y12
+	VUNPCKLPD   Y10, Y8, Y9
+	VUNPCKHPD   Y10, Y8, Y8
+	VUNPCKLPD   Y12, Y11, Y10
+	VUNPCKHPD   Y12, Y11, Y11
+	MOVLQSX     16(CX), R14
+	VMOVUPS     Y9, (DX)(R14*4)
+	MOVLQSX     20(CX), R14
+	VMOVUPS     Y8, (DX)(R14*4)
+	MOVLQSX     24(CX), R14
+	VMOVUPS     Y10, (DX)(R14*4)
+	MOVLQSX     28(CX), R14
+	VMOVUPS     Y11, (DX)(R14*4)
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, CX
+	DECQ        BX
+	JNZ         block
+
+block_end:
+	JMP done
+
+changed:
+	VBROADCASTSS mean+40(FP), Y0
+	VBROADCASTSS factor+44(FP), Y1
+	TESTQ        BX, BX
+	JZ           changed_block_end
+
+changed_block:
 	VMOVUPS     (AX)(DI*4), X2
 	VINSERTF128 $0x01, (AX)(R11*4), Y2, Y2
 	VMOVUPS     16(AX)(DI*4), X3
@@ -93,9 +160,10 @@ block:
 	ADDQ        $0x20, AX
 	ADDQ        $0x20, CX
 	DECQ        BX
-	JNZ         block
+	JNZ         changed_block
 
-block_end:
+changed_block_end:
+done:
 	VZEROUPPER
 	RET
 
@@ -138,25 +206,116 @@ GLOBL lanesaf7efeff<>(SB), RODATA|NOPTR, $64
 // func loadU8AVX2(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·loadU8AVX2(SB), NOSPLIT, $0-48
-	MOVQ         src+0(FP), AX
-	MOVQ         at+16(FP), CX
-	MOVQ         dst+24(FP), DX
-	MOVQ         blocks+32(FP), BX
-	VBROADCASTSS mean+40(FP), Y0
-	VBROADCASTSS factor+44(FP), Y1
-	MOVQ         row+8(FP), SI
-	MOVLQSX      (SI), DI
-	MOVLQSX      4(SI), R8
-	MOVLQSX      8(SI), R9
-	MOVLQSX      12(SI), R10
-	MOVLQSX      16(SI), R11
-	MOVLQSX      20(SI), R12
-	MOVLQSX      24(SI), R13
-	MOVLQSX      28(SI), SI
-	TESTQ        BX, BX
-	JZ           block_end
+	MOVQ    src+0(FP), AX
+	MOVQ    at+16(FP), CX
+	MOVQ    dst+24(FP), DX
+	MOVQ    blocks+32(FP), BX
+	MOVQ    row+8(FP), SI
+	MOVLQSX (SI), DI
+	MOVLQSX 4(SI), R8
+	MOVLQSX 8(SI), R9
+	MOVLQSX 12(SI), R10
+	MOVLQSX 16(SI), R11
+	MOVLQSX 20(SI), R12
+	MOVLQSX 24(SI), R13
+	MOVLQSX 28(SI), SI
+	MOVL    mean+40(FP), R14
+	CMPL    R14, $0x00000000
+	JNE     changed
+	MOVL    factor+44(FP), R14
+	CMPL    R14, $0x3f800000
+	JNE     changed
+	TESTQ   BX, BX
+	JZ      block_end
 
 block:
+	VPMOVZXBD   (AX)(DI*1), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      lanesaf7efeff<>+0(SB), Y0, Y1
+	VFMADD231PS lanes3b808081<>+0(SB), Y0, Y1
+	VPMOVZXBD   (AX)(R8*1), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      lanesaf7efeff<>+0(SB), Y0, Y2
+	VFMADD231PS lanes3b808081<>+0(SB), Y0, Y2
+	VPMOVZXBD   (AX)(R9*1), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      lanesaf7efeff<>+0(SB), Y0, Y3
+	VFMADD231PS lanes3b808081<>+0(SB), Y0, Y3
+	VPMOVZXBD   (AX)(R10*1), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      lanesaf7efeff<>+0(SB), Y0, Y4
+	VFMADD231PS lanes3b808081<>+0(SB), Y0, Y4
+	VPMOVZXBD   (AX)(R11*1), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      lanesaf7efeff<>+0(SB), Y0, Y5
+	VFMADD231PS lanes3b808081<>+0(SB), Y0, Y5
+	VPMOVZXBD   (AX)(R12*1), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      lanesaf7efeff<>+0(SB), Y0, Y6
+	VFMADD231PS lanes3b808081<>+0(SB), Y0, Y6
+	VPMOVZXBD   (AX)(R13*1), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      lanesaf7efeff<>+0(SB), Y0, Y7
+	VFMADD231PS lanes3b808081<>+0(SB), Y0, Y7
+	VPMOVZXBD   (AX)(SI*1), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      lanesaf7efeff<>+0(SB), Y0, Y8
+	VFMADD231PS lanes3b808081<>+0(SB), Y0, Y8
+	VPERM2F128  $0x20, Y5, Y1, Y0
+	VPERM2F128  $0x31, Y5, Y1, Y1
+	VPERM2F128  $0x20, Y6, Y2, Y5
+	VPERM2F128  $0x31, Y6, Y2, Y2
+	VPERM2F128  $0x20, Y7, Y3, Y6
+	VPERM2F128  $0x31, Y7, Y3, Y3
+	VPERM2F128  $0x20, Y8, Y4, Y7
+	VPERM2F128  $0x31, Y8, Y4, Y4
+	VUNPCKLPS   Y5, Y0, Y8
+	VUNPCKLPS   Y7, Y6, Y9
+	VUNPCKHPS   Y5, Y0, Y0
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y9, Y8, Y5
+	VUNPCKHPD   Y9, Y8, Y7
+	VUNPCKLPD   Y6, Y0, Y8
+	VUNPCKHPD   Y6, Y0, Y0
+	MOVLQSX     (CX), R14
+	VMOVUPS     Y5, (DX)(R14*4)
+	MOVLQSX     4(CX), R14
+	VMOVUPS     Y7, (DX)(R14*4)
+	MOVLQSX     8(CX), R14
+	VMOVUPS     Y8, (DX)(R14*4)
+	MOVLQSX     12(CX), R14
+	VMOVUPS     Y0, (DX)(R14*4)
+	VUNPCKLPS   Y2, Y1, Y0
+	VUNPCKLPS   Y4, Y3, Y5
+	VUNPCKHPS   Y2, Y1, Y1
+	VUNPCKHPS   Y4, Y3, Y3
+	VUNPCKLPD   Y5, Y0, Y2
+	VUNPCKHPD   Y5, Y0, Y0
+	VUNPCKLPD   Y3, Y1, Y4
+	VUNPCKHPD   Y3, Y1, Y1
+	MOVLQSX     16(CX), R14
+	VMOVUPS     Y2, (DX)(R14*4)
+	MOVLQSX     20(CX), R14
+	VMOVUPS     Y0, (DX)(R14*4)
+	MOVLQSX     24(CX), R14
+	VMOVUPS     Y4, (DX)(R14*4)
+	MOVLQSX     28(CX), R14
+	VMOVUPS     Y1, (DX)(R14*4)
+	ADDQ        $0x08, AX
+	ADDQ        $0x20, CX
+	DECQ        BX
+	JNZ         block
+
+block_end:
+	JMP done
+
+changed:
+	VBROADCASTSS mean+40(FP), Y0
+	VBROADCASTSS factor+44(FP), Y1
+	TESTQ        BX, BX
+	JZ           changed_block_end
+
+changed_block:
 	VPMOVZXBD   (AX)(DI*1), Y2
 	VCVTDQ2PS   Y2, Y2
 	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y3
@@ -248,29 +407,193 @@ block:
 	ADDQ        $0x08, AX
 	ADDQ        $0x20, CX
 	DECQ        BX
-	JNZ         block
+	JNZ         changed_block
 
-block_end:
+changed_block_end:
+done:
 	VZEROUPPER
 	RET
 
 // func loadU8AVX512(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·loadU8AVX512(SB), NOSPLIT, $256-48
-	MOVQ         src+0(FP), AX
-	MOVQ         row+8(FP), CX
-	MOVQ         at+16(FP), DX
-	MOVQ         dst+24(FP), BX
-	MOVQ         blocks+32(FP), SI
-	VMOVDQU32    lanesTogether<>+0(SB), Z0
-	VMOVUPS      lanes3b808081<>+0(SB), Z1
-	VMOVUPS      lanesaf7efeff<>+0(SB), Z2
+	MOVQ      src+0(FP), AX
+	MOVQ      row+8(FP), CX
+	MOVQ      at+16(FP), DX
+	MOVQ      dst+24(FP), BX
+	MOVQ      blocks+32(FP), SI
+	VMOVDQU32 lanesTogether<>+0(SB), Z0
+	VMOVUPS   lanes3b808081<>+0(SB), Z1
+	VMOVUPS   lanesaf7efeff<>+0(SB), Z2
+	MOVL      mean+40(FP), DI
+	CMPL      DI, $0x00000000
+	JNE       changed
+	MOVL      factor+44(FP), DI
+	CMPL      DI, $0x3f800000
+	JNE       changed
+	TESTQ     SI, SI
+	JZ        block_end
+
+block:
+	MOVLQSX      (CX), DI
+	VMOVDQU      (AX)(DI*1), X3
+	MOVLQSX      16(CX), DI
+	VINSERTI32X4 $0x01, (AX)(DI*1), Z3, Z3
+	MOVLQSX      32(CX), DI
+	VINSERTI32X4 $0x02, (AX)(DI*1), Z3, Z3
+	MOVLQSX      48(CX), DI
+	VINSERTI32X4 $0x03, (AX)(DI*1), Z3, Z3
+	MOVLQSX      4(CX), DI
+	VMOVDQU      (AX)(DI*1), X4
+	MOVLQSX      20(CX), DI
+	VINSERTI32X4 $0x01, (AX)(DI*1), Z4, Z4
+	MOVLQSX      36(CX), DI
+	VINSERTI32X4 $0x02, (AX)(DI*1), Z4, Z4
+	MOVLQSX      52(CX), DI
+	VINSERTI32X4 $0x03, (AX)(DI*1), Z4, Z4
+	MOVLQSX      8(CX), DI
+	VMOVDQU      (AX)(DI*1), X5
+	MOVLQSX      24(CX), DI
+	VINSERTI32X4 $0x01, (AX)(DI*1), Z5, Z5
+	MOVLQSX      40(CX), DI
+	VINSERTI32X4 $0x02, (AX)(DI*1), Z5, Z5
+	MOVLQSX      56(CX), DI
+	VINSERTI32X4 $0x03, (AX)(DI*1), Z5, Z5
+	MOVLQSX      12(CX), DI
+	VMOVDQU      (AX)(DI*1), X6
+	MOVLQSX      28(CX), DI
+	VINSERTI32X4 $0x01, (AX)(DI*1), Z6, Z6
+	MOVLQSX      44(CX), DI
+	VINSERTI32X4 $0x02, (AX)(DI*1), Z6, Z6
+	MOVLQSX      60(CX), DI
+	VINSERTI32X4 $0x03, (AX)(DI*1), Z6, Z6
+	VPUNPCKLBW   Z4, Z3, Z7
+	VPUNPCKLBW   Z6, Z5, Z8
+	VPUNPCKLWD   Z8, Z7, Z9
+	VPERMD       Z9, Z0, Z9
+	VMOVDQU32    Z9, (SP)
+	VPUNPCKHWD   Z8, Z7, Z7
+	VPERMD       Z7, Z0, Z7
+	VMOVDQU32    Z7, 64(SP)
+	VPUNPCKHBW   Z4, Z3, Z7
+	VPUNPCKHBW   Z6, Z5, Z8
+	VPUNPCKLWD   Z8, Z7, Z9
+	VPERMD       Z9, Z0, Z9
+	VMOVDQU32    Z9, 128(SP)
+	VPUNPCKHWD   Z8, Z7, Z7
+	VPERMD       Z7, Z0, Z7
+	VMOVDQU32    Z7, 192(SP)
+	VPMOVZXBD    (SP), Z7
+	MOVLQSX      (DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    16(SP), Z7
+	MOVLQSX      4(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    32(SP), Z7
+	MOVLQSX      8(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    48(SP), Z7
+	MOVLQSX      12(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    64(SP), Z7
+	MOVLQSX      16(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    80(SP), Z7
+	MOVLQSX      20(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    96(SP), Z7
+	MOVLQSX      24(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    112(SP), Z7
+	MOVLQSX      28(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    128(SP), Z7
+	MOVLQSX      32(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    144(SP), Z7
+	MOVLQSX      36(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    160(SP), Z7
+	MOVLQSX      40(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    176(SP), Z7
+	MOVLQSX      44(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    192(SP), Z7
+	MOVLQSX      48(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    208(SP), Z7
+	MOVLQSX      52(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    224(SP), Z7
+	MOVLQSX      56(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	VPMOVZXBD    240(SP), Z7
+	MOVLQSX      60(DX), DI
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z2, Z7, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, (BX)(DI*4)
+	ADDQ         $0x10, AX
+	ADDQ         $0x40, DX
+	DECQ         SI
+	JNZ          block
+
+block_end:
+	JMP done
+
+changed:
 	VBROADCASTSS mean+40(FP), Z3
 	VBROADCASTSS factor+44(FP), Z4
 	TESTQ        SI, SI
-	JZ           block_end
+	JZ           changed_block_end
 
-block:
+changed_block:
 	MOVLQSX      (CX), DI
 	VMOVDQU      (AX)(DI*1), X5
 	MOVLQSX      16(CX), DI
@@ -450,9 +773,10 @@ block:
 	ADDQ         $0x10, AX
 	ADDQ         $0x40, DX
 	DECQ         SI
-	JNZ          block
+	JNZ          changed_block
 
-block_end:
+changed_block_end:
+done:
 	VZEROUPPER
 	RET
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -61,34 +63,48 @@ func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg
 	TEXT(kernel, NOSPLIT, "func(src *"+of+", row, at *int32, dst *float32, blocks int, mean, factor float32)")
 	Pragma("noescape")
 	src, at, dst, blocks := load("src"), load("at"), load("dst"), load("blocks")
-	scaled := channel(&machine{avx2, map[uint32]Op{}})
 	table, row := load("row"), make([]reg.Register, 8)
 	for i := range row {
 		row[i] = GP64()
 		MOVLQSX(Mem{Base: table, Disp: 4 * i}, row[i])
 	}
-	loop("block", blocks, func() {
-		low, high := read(src, row)
-		for q, v := range [][4]vec{low, high} {
-			for i, y := range quads(v) {
-				to := GP64()
-				MOVLQSX(Mem{Base: at, Disp: 16*q + 4*i}, to)
-				VMOVUPS(scaled(y), Mem{Base: dst, Index: to, Scale: 4})
+	inChannel(&machine{avx2, map[uint32]Op{}}, func(label string, taken func(vec) vec) {
+		loop(label, blocks, func() {
+			low, high := read(src, row)
+			for q, v := range [][4]vec{low, high} {
+				for i, y := range quads(v) {
+					to := GP64()
+					MOVLQSX(Mem{Base: at, Disp: 16*q + 4*i}, to)
+					VMOVUPS(taken(y), Mem{Base: dst, Index: to, Scale: 4})
+				}
 			}
-		}
-		ADDQ(Imm(uint64(8*size)), src)
-		ADDQ(Imm(32), at)
+			ADDQ(Imm(uint64(8*size)), src)
+			ADDQ(Imm(32), at)
+		})
 	})
 	VZEROUPPER()
 	RET()
 }
 
-// channel takes numbers as a channel says: (x − mean)·factor.
-func channel(m *machine) func(x vec) vec {
+// inChannel emits loops twice: for numbers that a channel changes, (x − mean)·factor, and for those that stay as they are.
+func inChannel(m *machine, loops func(label string, taken func(x vec) vec)) {
+	for _, of := range []struct {
+		name  string
+		plain float32
+	}{{"mean", 0}, {"factor", 1}} {
+		bits := GP32()
+		MOVL(param(of.name), bits)
+		CMPL(bits, U32(math.Float32bits(of.plain)))
+		JNE(LabelRef("changed"))
+	}
+	loops("block", func(x vec) vec { return x })
+	JMP(LabelRef("done"))
+	Label("changed")
 	mean, factor := m.reg(), m.reg()
 	VBROADCASTSS(param("mean"), mean)
 	VBROADCASTSS(param("factor"), factor)
-	return func(x vec) vec { return m.mul(m.sub(x, mean), factor) }
+	loops("changed_block", func(x vec) vec { return m.mul(m.sub(x, mean), factor) })
+	Label("done")
 }
 
 // fractions makes bytes fractions of 255: x·high + x·low, where high + low is 1/255 to 48 bits. For all 256 bytes that is what
@@ -137,8 +153,8 @@ func loadU8Wide() {
 	}
 	together, bytes := ZMM(), AllocLocal(256)
 	VMOVDQU32(data, together)
-	divided, scaled := fractions(m), channel(m)
-	loop("block", blocks, func() {
+	divided := fractions(m)
+	each := func(taken func(vec) vec) {
 		var a [4]vec
 		for k := range a {
 			a[k] = ZMM()
@@ -165,11 +181,12 @@ func loadU8Wide() {
 			x, to := ZMM(), GP64()
 			VPMOVZXBD(bytes.Offset(16*f), x)
 			MOVLQSX(Mem{Base: at, Disp: 4 * f}, to)
-			VMOVUPS(scaled(divided(x)), Mem{Base: dst, Index: to, Scale: 4})
+			VMOVUPS(taken(divided(x)), Mem{Base: dst, Index: to, Scale: 4})
 		}
 		ADDQ(Imm(16), src)
 		ADDQ(Imm(64), at)
-	})
+	}
+	inChannel(m, func(label string, taken func(vec) vec) { loop(label, blocks, func() { each(taken) }) })
 	VZEROUPPER()
 	RET()
 }
