@@ -194,8 +194,6 @@ func TestDropoutIsTheIdentity(t *testing.T) {
 	}
 }
 
-func isDropout(l Layer) bool { _, ok := l.(Dropout); return ok }
-
 // TestDropoutSameBits runs training steps on every kernel, with 1, 2 and 7 threads and several segments.
 func TestDropoutSameBits(t *testing.T) {
 	long := testkit.Long(t, 1)
