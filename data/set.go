@@ -69,8 +69,8 @@ func (s *Set) Check() error {
 		return fmt.Errorf("data set %q: %d input values are not a multiple of shape %v", s.Name, len(s.U8)+len(s.F32), s.Shape)
 	case s.Labels != nil && len(s.Labels) != n:
 		return fmt.Errorf("data set %q: %d labels for %d examples", s.Name, len(s.Labels), n)
-	case s.Channels != nil && p%len(s.Channels.Mean) != 0:
-		return fmt.Errorf("data set %q: %d input values of an example do not divide into %d channels", s.Name, p, len(s.Channels.Mean))
+	case s.Channels != nil && (len(s.Channels.Mean) == 0 || len(s.Channels.SD) != len(s.Channels.Mean) || p%len(s.Channels.Mean) != 0):
+		return fmt.Errorf("data set %q: %d input values of an example do not divide into channels of %d means and %d deviations", s.Name, p, len(s.Channels.Mean), len(s.Channels.SD))
 	case s.Values != nil && len(s.Values) != n*s.Outputs:
 		return fmt.Errorf("data set %q: %d target values for %d examples of %d outputs", s.Name, len(s.Values), n, s.Outputs)
 	}
