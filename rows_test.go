@@ -24,7 +24,7 @@ import (
 // small are runs of every kind below 2e5 image-particle gradients and 1,000 parameters, by name.
 func small(t *testing.T) map[string]Spec {
 	t.Helper()
-	const conv = "model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}"
+	const conv, changed = "model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}", "data={set: mnist7, standardise: channels, augment: {crop: 2, flip: true}}"
 	yes := filepath.Join(t.TempDir(), "yes.csv")
 	save(t, yes, []byte(testkit.Table(60, "yes", "no")))
 	more := filepath.Join(t.TempDir(), "more.csv")
@@ -41,6 +41,9 @@ func small(t *testing.T) map[string]Spec {
 			"method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3, step: 0.005, scale: diagonal, jitter: 0.1}}}}"),
 		"means": preset(t, "mnist7", conv, "model.layers.2={avgpool: 2}", "map.epochs=1", "map.restarts=2",
 			"method={smc: {particles: 3, start: map, path: {ctr: {iterations: 5, batch: 100}}, move: {leapfrog: {step: 0.01}}}}"),
+		"augmented": preset(t, "mnist7", conv, changed, "map.epochs=2", "map.restarts=2", "method={swag: {members: 2, warmup: 1, snapshots: 2, rank: 2, draws: 2}}", "prior.anchor=null"),
+		"augmented-epochs": preset(t, "mnist7", conv, changed, "map.epochs=1", "map.restarts=2", "prior.anchor=null",
+			"method={smc: {particles: 3, start: map, weight: bootstrap, path: {full: {iterations: 3}}, move: {epoch: {step: 0.0005, batch: 300}}, keep: {after: {iterations: 2}}}}"),
 		"point":      trees(t, "prior.anchor.s=0"),
 		"map":        trees(t, "prior.anchor=null", "method=map"),
 		"ensemble":   trees(t, "prior.anchor=null", "method=ensemble"),

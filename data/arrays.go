@@ -80,7 +80,7 @@ func NewInputs(name string, inputs *Array) (*Set, error) {
 	case []arrays.Float16, []arrays.BFloat16, []float32, []float64:
 		s.F32, err = finite(inputs, "feature", s.Features())
 	default:
-		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32')), or to be standardised", inputs.Name, inputs.DType())
+		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32')), or standardise: inputs", inputs.Name, inputs.DType())
 	}
 	return s, err
 }

@@ -186,7 +186,10 @@ func TestCalibratePictures(t *testing.T) {
 	}
 	p.Foreign = []Group{{"far", &Set{Name: "far", Shape: []int{1}, F32: []float32{1000}}}}
 	raw := slices.Clone(p.Calibrate.F32)
-	p.Schema = NewSchema(p.Train, true)
+	var err error
+	if p.Schema, err = newSchema(p.Train, standard{inputs: true}); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.standardise(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,35 +10,41 @@ import (
 // labels below classes or, if classes is 0, values. Means and deviations, of the inputs if standardise and of the values too
 // if both, are measured in float64 on the numbers of the arrays, before anything is rounded to float32.
 func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise, both bool) (*Schema, error) {
-	return arraySchema(inputs, targets, train, classes, standardise, both, false)
+	return arraySchema(inputs, targets, train, classes, standard{inputs: standardise, targets: both}, false)
 }
 
 // arraySchema is ArraySchema, with the logarithms of the values in their place if log.
-func arraySchema(inputs, targets *Array, train []int32, classes int, standardise, both, log bool) (*Schema, error) {
+func arraySchema(inputs, targets *Array, train []int32, classes int, by standard, log bool) (*Schema, error) {
 	shape, err := exampleOf(inputs)
 	if err != nil {
 		return nil, err
 	}
 	s, p := &Schema{Shape: shape, Classes: classes}, size(shape)
-	if standardise {
+	row := func(i int, dst []float64) { input(inputs, int(train[i]), dst) }
+	if by.inputs {
 		if err := checkFinite(inputs, "feature", p, nil); err != nil {
 			return nil, err
 		}
-		s.Inputs = fitStandard(len(train), p, 1, func(i int, dst []float64) { input(inputs, int(train[i]), dst) })
+		s.Inputs = fitStandard(len(train), p, 1, row)
 		if j := s.Inputs.undefined(); j >= 0 {
 			return nil, fmt.Errorf("%s: feature %d: %s", inputs.Name, j, tooSmall)
 		}
 	} else if err := scaleFault(inputs.Name, largest(inputs, train, p), "inputs"); err != nil {
 		return nil, err
 	}
-	s.measure(len(train), func(i int, dst []float64) { input(inputs, int(train[i]), dst) })
+	if by.channels {
+		if s.Channels, err = arrayChannels(inputs, len(train), shape, row); err != nil {
+			return nil, err
+		}
+	}
+	s.measure(len(train), row)
 	if classes > 0 {
 		return s, nil
 	}
 	if s.Outputs, err = outputsOf(inputs, targets); err != nil {
 		return nil, err
 	}
-	if !both && !log {
+	if !by.targets && !log {
 		return s, scaleFault(targets.Name, largest(targets, train, s.Outputs), "both")
 	}
 	if err := checkFinite(targets, "target", s.Outputs, nil); err != nil {
@@ -50,11 +56,26 @@ func arraySchema(inputs, targets *Array, train []int32, classes int, standardise
 			return nil, err
 		}
 	}
-	if !both {
+	if !by.targets {
 		s.takeLogs()
 		return s, nil
 	}
 	return s, s.fitTargets(targets.Name, len(train), log, values)
+}
+
+// arrayChannels measures the channels of the n training rows of an array, which row returns.
+func arrayChannels(a *Array, n int, shape []int, row func(i int, dst []float64)) (*Standard, error) {
+	if len(shape) != 3 {
+		return nil, noChannels(a.Name, shape)
+	}
+	if err := checkFinite(a, "feature", size(shape), nil); err != nil {
+		return nil, err
+	}
+	s := fitChannels(n, shape, row)
+	if !a.Floats() {
+		return s, nil
+	}
+	return s, s.checkChannels(a.Name)
 }
 
 // Examples makes a set without targets of an array of inputs. The array holds images [n, height, width] or [n, channels,
@@ -83,7 +104,10 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 		if err == nil && rows != nil {
 			set = set.Select(name, rows)
 		}
-		return set, err
+		if err != nil {
+			return nil, err
+		}
+		return s.Standardise(set)
 	case s.Columns == nil:
 	case len(shape) != 1:
 		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on rows of %s", a.Name, shape, s.counts())

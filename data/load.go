@@ -30,6 +30,12 @@ func (s Settings) Load(dir string, need Need) (*Problem, error) {
 	if s.Memory != nil {
 		memory = *s.Memory
 	}
+	if s.Augment != nil {
+		if err := s.Augment.suits(p.Name, p.Train.Shape); err != nil {
+			return nil, err
+		}
+		p.Augment = s.Augment
+	}
 	if err := p.addGroups(&p.Groups, s.Groups, "Groups", memory.Groups); err != nil {
 		return nil, err
 	}
@@ -105,7 +111,9 @@ func (s Settings) loadSet(dir string, need Need) (*Problem, error) {
 		return nil, err
 	}
 	if p.Schema = need.Schema; p.Schema == nil {
-		p.Schema = NewSchema(p.Train, s.Standardise != "none")
+		if p.Schema, err = newSchema(p.Train, s.standard()); err != nil {
+			return nil, err
+		}
 	}
 	return p, p.standardise()
 }
@@ -171,8 +179,7 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	if p.Schema == nil {
-		standardise, both := s.Standardise != "none", s.Standardise == "both"
-		if p.Schema, err = arraySchema(train.inputs, train.targets, rows, classes, standardise, both, s.Target == targetLog); err != nil {
+		if p.Schema, err = arraySchema(train.inputs, train.targets, rows, classes, s.standard(), s.Target == targetLog); err != nil {
 			return nil, err
 		}
 	}

@@ -15,11 +15,11 @@ import (
 
 // loadTable reads the user's own table or a known one.
 func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
-	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both", Log: s.Target == targetLog}
+	columns := Columns{Classes: !need.Regression, Standardise: s.standard().targets, Log: s.Target == targetLog}
 	if s.CSV != nil {
 		columns.Missing, columns.Zeros, columns.Codes = s.CSV.Missing == tables.MissingIndicator, s.CSV.Other == tables.OtherZeros, s.CSV.Categories
 	}
-	if s.Standardise != "none" {
+	if s.standard().inputs {
 		columns.SD = 1
 	}
 	var t *Table

@@ -318,7 +318,7 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	schema := &Schema{Inputs: &Standard{SD: []float64{0, 1, 0}}}
-	if got := schema.alwaysZero(); !slices.Equal(got, []int{0, 2}) {
+	if got, channels := schema.alwaysZero(); !slices.Equal(got, []int{0, 2}) || channels {
 		t.Error(got)
 	}
 }

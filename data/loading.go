@@ -11,7 +11,7 @@ import (
 // LoadBytes estimates the memory that Load takes at its peak, in bytes, from the beginnings and the sizes of the files. Files
 // that cannot be read count nothing: Load says what is wrong with them.
 func (s Settings) LoadBytes(dir string) int64 {
-	total, standardise := int64(0), s.Standardise == "inputs" || s.Standardise == "both"
+	total, standardise := int64(0), s.standard().inputs
 	if k, err := sets.Find(s.Set); err == nil && !k.BuiltIn {
 		bytes, tables := k.Sizes(dir)
 		total += bytes * valueBytes(1, standardise)

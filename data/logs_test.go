@@ -23,7 +23,7 @@ func TestTargetLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		arrays, err := arraySchema(x, targets, tab.All(), 0, true, standardise, true)
+		arrays, err := arraySchema(x, targets, tab.All(), 0, standard{inputs: true, targets: standardise}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestTargetWithoutLogarithm(t *testing.T) {
 	y := &Array{Name: "y.npy", Shape: []int{3}, Values: []float64{1, 2, -3}}
 	arrays := &Schema{Shape: []int{1}, Outputs: 1}
 	arrays.takeLogs()
-	_, fitted := arraySchema(x, y, []int32{0, 1}, 0, true, true, true)
+	_, fitted := arraySchema(x, y, []int32{0, 1}, 0, standard{inputs: true, targets: true}, true)
 	_, scored := arrays.Labelled("test", x, y, nil)
 	for _, err := range []error{fitted, scored} {
 		if err == nil || !strings.Contains(err.Error(), "y.npy: example 2, target 0: -3 has no logarithm") {

@@ -27,8 +27,8 @@ func (p *Problem) Findings() (found []finding.Finding) {
 	if shape := p.Schema.Shape; p.targets != nil && arrays.ChannelsLast(shape) {
 		found = append(found, finding.Of(finding.ChannelsLast{File: p.Name, Channels: shape[0], Height: shape[1], Width: shape[2]}))
 	}
-	if zero := p.Schema.alwaysZero(); zero != nil {
-		found = append(found, finding.Of(finding.ZeroFeatures{Features: finding.FirstFeatures(zero)}))
+	if zero, channels := p.Schema.alwaysZero(); zero != nil {
+		found = append(found, finding.Of(finding.ZeroFeatures{Features: finding.FirstFeatures(zero), Channels: channels}))
 	}
 	if names := p.Schema.unlike(p.Train.Len()); names != nil {
 		inputs := 0
@@ -149,12 +149,15 @@ func (s *Schema) titles(columns []string) []string {
 	return names
 }
 
-// alwaysZero lists the features of arrays that are always 0 after standardisation. Arrays drop no constant features.
-func (s *Schema) alwaysZero() []int {
-	if s.Columns != nil || s.Inputs == nil {
-		return nil
+// alwaysZero lists the features of arrays, or the channels of images, that are always 0 after standardisation. Arrays drop no constant features.
+func (s *Schema) alwaysZero() (features []int, channels bool) {
+	switch {
+	case s.Channels != nil:
+		return s.Channels.Constant(), true
+	case s.Columns == nil && s.Inputs != nil:
+		return s.Inputs.Constant(), false
 	}
-	return s.Inputs.Constant()
+	return nil, false
 }
 
 // unseen lists the classes of examples of other parts that no training example has, and counts these examples.

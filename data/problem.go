@@ -17,6 +17,7 @@ type Problem struct {
 	Unshared  *Unshared         // of a set with other classes, those that the network does not have; nil: none
 	Groups    []Group           // out-of-distribution inputs, on which a network should be uncertain
 	Foreign   []Group           // those that are known beforehand, for decisions: never scored
+	Augment   *Augment          // how gradients see the images of Train; nil: as they are
 	Whole     bool              // nothing is held out: the task is about Train itself, such as its evidence
 	Schema    *Schema           // how files become inputs and targets; nil if there is none
 	Noted     []finding.Finding // how other files differ from the run's table (Table.Notes)

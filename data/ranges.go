@@ -93,7 +93,8 @@ func (s *Schema) ranged() (of []int, ranges int) {
 		}
 		of = make([]int, p)
 		for j := range of {
-			if of[j] = j / width; s.Inputs != nil && s.Inputs.SD[j] == 0 {
+			of[j] = j / width
+			if s.Inputs != nil && s.Inputs.SD[j] == 0 || s.Channels != nil && s.Channels.SD[j/width] == 0 {
 				of[j] = -1
 			}
 		}

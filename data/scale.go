@@ -38,12 +38,25 @@ func (p *Problem) LargeScale() string {
 		for _, v := range part.values {
 			top = max(top, v, -v)
 		}
-		if part.standard == nil && top > far {
+		if part.standard == nil && top > far && (part.what != "inputs" || p.Schema.Channels == nil) {
 			return fmt.Sprintf("%s as large as %.3g are not standardised: change their unit, or standardise (data.standardise: %s)",
 				part.what, top, part.standardise)
 		}
 	}
 	return ""
+}
+
+// Arrays of floats whose mean is farther from 0 than so many deviations have few digits of their deviations in a float32.
+const farFromZero = 1 << 12
+
+// checkChannels refuses channels of floats that lose their digits in float32, in which images stay as the file has them.
+func (s *Standard) checkChannels(name string) error {
+	for c, sd := range s.SD {
+		if sd != 0 && !(sd >= smallestScale && math.Abs(s.Mean[c]) <= farFromZero*sd) {
+			return fmt.Errorf("%s: channel %d has mean %.6g and standard deviation %.3g, too few digits of which a float32 holds: subtract the mean from the file's numbers", name, c, s.Mean[c], sd)
+		}
+	}
+	return nil
 }
 
 // largest is the largest finite magnitude in some rows of width values. Integers have no scale that float32 lacks: for them it

@@ -50,8 +50,9 @@ type Schema struct {
 	Classes int      `json:"classes,omitempty"`
 	Names   []string `json:"names,omitempty"` // of classes; nil if classes have numbers only
 
-	Inputs  *Standard `json:"inputs,omitempty"`  // nil: inputs stay as they are
-	Targets *Standard `json:"targets,omitempty"` // likewise
+	Inputs   *Standard `json:"inputs,omitempty"`   // nil: inputs stay as they are
+	Channels *Standard `json:"channels,omitempty"` // of images, a mean and a deviation for each channel; nil: they stay as they are
+	Targets  *Standard `json:"targets,omitempty"`  // nil: targets stay as they are
 
 	// Ranges describe the inputs' numbers in the training rows: of each column of numbers in order, of each channel of images, or of each
 	// feature of arrays that have at most 512 of them, else of all their features together. Runs of older versions have none.
@@ -64,14 +65,19 @@ type Written struct {
 	cells.Notation
 }
 
-// NewSchema makes the schema of a known set of classes, whose inputs may be standardised.
-func NewSchema(train *Set, standardise bool) *Schema {
+// newSchema makes the schema of a known set of classes, whose inputs may be standardised.
+func newSchema(train *Set, by standard) (*Schema, error) {
 	s := &Schema{Shape: train.Shape, Classes: train.Classes, Names: train.Names}
-	if standardise {
+	switch {
+	case by.channels && len(train.Shape) != 3:
+		return nil, noChannels(train.Name, train.Shape)
+	case by.channels:
+		s.Channels = fitChannels(train.Len(), train.Shape, train.Row)
+	case by.inputs:
 		s.Inputs = FitStandard(train, 1)
 	}
 	s.measure(train.Len(), train.Row)
-	return s
+	return s, nil
 }
 
 // fitTargets measures n rows of targets, or their logarithms. A constant target is an error: it has no spread to be scaled by.
@@ -142,6 +148,8 @@ func (s *Schema) check() error {
 		return fmt.Errorf("%d classes, %d outputs", s.Classes, s.Outputs)
 	case s.Inputs != nil && (!s.Inputs.of(p) || s.Inputs.Log):
 		return fmt.Errorf("inputs: want %d finite means and standard deviations from 0, and no logarithms", p)
+	case s.Channels != nil && (len(s.Shape) != 3 || s.Inputs != nil || !s.Channels.of(s.Shape[0]) || s.Channels.Log || s.Channels.To != 1):
+		return fmt.Errorf("channels of examples of shape %v: want a finite mean and a standard deviation from 0 for each, and inputs that are not standardised", s.Shape)
 	case s.Targets != nil && (!s.Targets.of(s.Outputs) || s.Targets.Constant() != nil):
 		return fmt.Errorf("targets: want %d finite means and standard deviations above 0", s.Outputs)
 	}
@@ -212,10 +220,15 @@ func (s *Schema) input(column string) bool {
 
 // Standardise returns a known set with standardised inputs.
 func (s *Schema) Standardise(set *Set) (*Set, error) {
-	if s.Inputs == nil {
-		return set, nil
+	switch {
+	case s.Channels != nil && set.Features() != size(s.Shape):
+		return nil, fmt.Errorf("data set %q has %d features, the standardisation was made for %d", set.Name, set.Features(), size(s.Shape))
+	case s.Channels != nil:
+		return s.Channels.channelled(set)
+	case s.Inputs != nil:
+		return s.Inputs.Apply(set)
 	}
-	return s.Inputs.Apply(set)
+	return set, nil
 }
 
 // append adds the inputs of an example to a set: row has its features in the units of their file, of columns of words the number of a

@@ -25,6 +25,10 @@ type Set struct {
 	U8    []uint8   // pixels; a network sees v/255
 	F32   []float32 // values as a network sees them
 
+	// Channels standardises images when a network loads them, (v − Mean)/SD of the values v above, for each of len(Mean) channels of equal
+	// size. A channel with SD 0 becomes 0. nil: a network sees v.
+	Channels *Standard
+
 	// Source names the file that the examples come from, empty where that is not known, and Rows their numbers there, counted from 0; nil:
 	// 0, 1, 2, …
 	Source string
@@ -65,6 +69,8 @@ func (s *Set) Check() error {
 		return fmt.Errorf("data set %q: %d input values are not a multiple of shape %v", s.Name, len(s.U8)+len(s.F32), s.Shape)
 	case s.Labels != nil && len(s.Labels) != n:
 		return fmt.Errorf("data set %q: %d labels for %d examples", s.Name, len(s.Labels), n)
+	case s.Channels != nil && (len(s.Channels.Mean) == 0 || len(s.Channels.SD) != len(s.Channels.Mean) || p%len(s.Channels.Mean) != 0):
+		return fmt.Errorf("data set %q: %d input values of an example do not divide into channels of %d means and %d deviations", s.Name, p, len(s.Channels.Mean), len(s.Channels.SD))
 	case s.Values != nil && len(s.Values) != n*s.Outputs:
 		return fmt.Errorf("data set %q: %d target values for %d examples of %d outputs", s.Name, len(s.Values), n, s.Outputs)
 	}
@@ -144,7 +150,7 @@ func (s *Set) Slice(name string, lo, hi int) *Set {
 	return &t
 }
 
-// Row writes example i's inputs, as a network sees them (uint8 pixels as v/255), to dst of length Features().
+// Row writes example i's inputs to dst of length Features(): uint8 pixels as v/255, before Channels are standardised.
 func (s *Set) Row(i int, dst []float64) {
 	p := s.Features()
 	if s.U8 != nil {
@@ -158,7 +164,8 @@ func (s *Set) Row(i int, dst []float64) {
 	}
 }
 
-// Checksum is the SHA-256, in hexadecimal, of shape, inputs and targets in little-endian order; names do not count.
+// Checksum is the SHA-256, in hexadecimal, of shape, inputs, targets and the standardisation of channels in little-endian order; names do not
+// count.
 func (s *Set) Checksum() string {
 	h := sha256.New()
 	buf := make([]byte, 0, 1<<16)
@@ -182,6 +189,12 @@ func (s *Set) Checksum() string {
 	}
 	for _, v := range s.Values {
 		word(math.Float32bits(v))
+	}
+	if c := s.Channels; c != nil {
+		for _, v := range slices.Concat(c.Mean, c.SD) {
+			word(uint32(math.Float64bits(v)))
+			word(uint32(math.Float64bits(v) >> 32))
+		}
 	}
 	h.Write(buf)
 	h.Write(s.U8)

@@ -30,16 +30,22 @@ type Settings struct {
 	Seed            *uint64     `yaml:"seed,omitempty"`  // draws the parts that are held out. Without it (nil), the run's seed does
 	Whole           bool        `yaml:"whole,omitempty"` // hold nothing out of the training examples: a missing part stays missing
 
-	// Standardise is none, inputs or both. Inputs have mean 0 and sd 1 over the training examples. Both does the same to the
-	// targets of a regression: a likelihood's sd is then a share of the target's sd, and predictions and scores come back in
-	// the target's units. Default: for a table inputs, or both for a regression; else none.
+	// Standardise is none, inputs, both or channels. Inputs have mean 0 and sd 1 over the training examples, each by itself. Both does the same
+	// to the targets of a regression: a likelihood's sd is then a share of the target's sd, and predictions and scores come back in
+	// the target's units. Channels is for images: each channel has mean 0 and sd 1 over all pixels of the training examples. Default: for a
+	// table inputs, or both for a regression; else none.
 	Standardise string `yaml:"standardise,omitempty"`
+
+	Augment *Augment `yaml:"augment,omitempty"` // how the images of a training step are changed at random. Without it, they stay as they are
 
 	// Target is log if the network learns the logarithms of the targets of a regression, which are positive amounts. They are
 	// standardised as other targets are. Predictions and scores come back in the target's units, the NLL too. Without it, targets are
 	// learnt as they are.
 	Target string `yaml:"target,omitempty"`
 }
+
+// standard is what Standardise says.
+func (s *Settings) standard() standard { return standardOf(s.Standardise) }
 
 // OwnCalibrate reports whether the user names calibration examples beside those to train.
 func (s *Settings) OwnCalibrate() bool {
@@ -146,7 +152,14 @@ func (s Settings) Check(f *config.Faults) {
 	checkGroups(f, calibrateGroups, known.Foreign, s.CalibrateGroups, memory.Foreign)
 	f.If(len(s.CalibrateGroups)+len(memory.Foreign) > 0 && !s.Calibrates(), calibrateGroups, foreignAlone)
 	if s.Standardise != "" {
-		f.OneOf("standardise", s.Standardise, "none", "inputs", "both")
+		f.OneOf("standardise", s.Standardise, standardWords()...)
+	}
+	if s.Tabular() {
+		f.If(s.standard().channels, "standardise", "channels is for images, and the examples are rows of a table: want none, inputs or both")
+		f.If(s.Augment != nil, "augment", "changes images, and the examples are rows of a table: leave it out")
+	}
+	if s.Augment != nil && s.standard().inputs {
+		f.Conflict([]string{"augment", "standardise"}, "it moves pixels, and standardise: %s scales each by itself: take channels or none", s.Standardise)
 	}
 	if s.Target != "" {
 		f.OneOf("target", s.Target, targetLog)
@@ -155,7 +168,7 @@ func (s Settings) Check(f *config.Faults) {
 
 // CheckTargets checks the settings that depend on the likelihood, which decides whether the task is a regression.
 func (s Settings) CheckTargets(f *config.Faults, regression bool) {
-	f.If(!regression && s.Standardise == "both", "standardise", "both is for regression: classes are not scaled; want inputs or none")
+	f.If(!regression && s.standard().targets, "standardise", "both is for regression: classes are not scaled; want inputs or none")
 	f.If(!regression && s.Target != "", "target", "log is for regression: classes have no logarithms; leave target out")
 }
 

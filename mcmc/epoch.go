@@ -35,6 +35,10 @@ import (
 // both ends remains, as for any shear map of volume 1. Mini-batches make |ΔH| large where they are small, and then such weights leave few
 // particles; Bootstrap and Equal do not look at ΔH.
 //
+// Where images are augmented (Augmented), the scores are those of images that are changed, each in one way throughout a trajectory: by a seed
+// that is drawn for all particles of an iteration or, where each has an order of its own, for each. Every kick is still a shear, whose
+// field is drawn without looking at θ and p, and H is that of the images as they are.
+//
 // A trajectory that begins or ends at an infinite or undefined energy has ΔH = +∞, weight 0. The particle is put back to its start, as by
 // Unadjusted. No finite ΔH counts as divergent: mini-batches make it large in healthy runs. Trajectories that run away to finite energies
 // are told by what they lead to (package method).
@@ -54,9 +58,9 @@ func (m Epoch) String() string {
 	return "SGHMC epochs without noise (batches of " + numeral.Grouped(strconv.Itoa(m.Batch)) + ")"
 }
 
-// Traits say that a trajectory does not begin with a gradient that populations carry, but with that of another mini-batch than the last one's.
+// Traits say that gradients may be augmented, and that a trajectory does not begin with a gradient that populations carry, but with that of another mini-batch than the last one's.
 // Mini-batches are the move itself, and do not save gradients of another one: an epoch of them is one evaluation.
-func (Epoch) Traits() Traits { return Traits{Corrected: ByWeight, Blind: true} }
+func (Epoch) Traits() Traits { return Traits{Corrected: ByWeight, Blind: true, Augments: true} }
 
 // Memory is the gradient of the particles that move at the same time; their momenta lie where other moves have those of all.
 func (m Epoch) Memory(particles, d int) (tuned, scratch int) { return 0, m.together(particles, d) * d }
@@ -145,6 +149,7 @@ func (m Epoch) mutate(ctx context.Context, w *Work, t *Target, p *Population, no
 		n := min(few, p.J-first)
 		if first == 0 || m.Order == ownOrder {
 			w.batch = m.order(w.batch, t, now.Key, first)
+			own.logLik = m.seen(t, now.Key, first)
 		}
 		momentum := own.momentum[:n*p.D]
 		for j := range n {
@@ -181,10 +186,28 @@ func (m Epoch) mutate(ctx context.Context, w *Work, t *Target, p *Population, no
 	return out, nil
 }
 
-// epochWork is the scratch memory of the particles that move at the same time.
+// epochWork is the scratch memory of the particles that move at the same time, and what gives their gradients.
 type epochWork struct {
 	momentum, gradient []float64 // D numbers each
 	ll                 []float64
+	logLik             func(ctx context.Context, rows []int32, theta, ll, grad []float64) error
+}
+
+// seen gives the gradients of a trajectory: those of the model, or of changed examples if it augments. Changes are one draw for all particles, or
+// one of particle j's own, as the order is.
+func (m Epoch) seen(t *Target, key rng.Key, j int) func(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	model, ok := t.Model.(Augmented)
+	if !ok || !model.Augments() {
+		return t.Model.LogLik
+	}
+	key.Purpose = rng.View
+	if m.Order == ownOrder {
+		key.Particle = j
+	}
+	seed := key.Stream().Uint64()
+	return func(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+		return model.LogLikAugmented(ctx, seed, rows, theta, ll, grad)
+	}
 }
 
 // order is a permutation of the target's examples: one for all particles, or one of particle j's own.
@@ -237,7 +260,7 @@ func (w *Work) kickBy(ctx context.Context, t *Target, rows []int32, h float64, t
 		return err
 	}
 	n := len(theta) / w.Proposal.D
-	if err := t.Model.LogLik(ctx, rows, theta, own.ll[:n], own.gradient[:len(theta)]); err != nil {
+	if err := own.logLik(ctx, rows, theta, own.ll[:n], own.gradient[:len(theta)]); err != nil {
 		return err
 	}
 	scale := float64(t.Lambda * float64(t.Examples()) / float64(len(rows)))

@@ -93,7 +93,7 @@ func travelled(t *testing.T, target *Target, batches [][]int32, h float64, theta
 	w, pop := new(Work), NewPopulation(1, d, Needs{})
 	w.Shape(&pop)
 	at, momentum = slices.Clone(theta), slices.Clone(p)
-	own := &epochWork{gradient: make([]float64, d), ll: make([]float64, 1)}
+	own := &epochWork{gradient: make([]float64, d), ll: make([]float64, 1), logLik: target.Model.LogLik}
 	if err := (Epoch{Step: h}).trajectory(t.Context(), w, target, batches, at, momentum, own); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestEpochCheck1(t *testing.T) {
 	for i := range momentum {
 		momentum[i] = -momentum[i]
 	}
-	own := &epochWork{gradient: make([]float64, d), ll: make([]float64, 1)}
+	own := &epochWork{gradient: make([]float64, d), ll: make([]float64, 1), logLik: target.Model.LogLik}
 	kick := func(rows []int32, h float64) {
 		if err := w.kickBy(t.Context(), target, rows, h, at, momentum, own); err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestEpochCheck2(t *testing.T) {
 	w, pop := new(Work), NewPopulation(1, d, Needs{})
 	w.Shape(&pop)
 	score := func(rows []int32) []float64 {
-		s, own := make([]float64, d), &epochWork{gradient: make([]float64, d), ll: make([]float64, 1)}
+		s, own := make([]float64, d), &epochWork{gradient: make([]float64, d), ll: make([]float64, 1), logLik: target.Model.LogLik}
 		if err := w.kickBy(t.Context(), target, rows, 1, theta, s, own); err != nil {
 			t.Fatal(err)
 		}

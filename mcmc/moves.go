@@ -20,8 +20,13 @@ var Moves = config.Table[Move]{
 
 // MovesWhere lists the names of the moves that leave their target invariant, or of those whose errors a weight corrects.
 func MovesWhere(invariant bool) (names []string) {
+	return MovesWith(func(t Traits) bool { return t.Invariant() == invariant && !t.Biased() })
+}
+
+// MovesWith lists the names of the moves with some traits.
+func MovesWith(some func(Traits) bool) (names []string) {
 	for _, row := range Moves {
-		if t := row.Part.Traits(); t.Invariant() == invariant && !t.Biased() {
+		if some(row.Part.Traits()) {
 			names = append(names, row.Name)
 		}
 	}

@@ -46,7 +46,7 @@ var moveCases = map[string]moveCase{
 	},
 	"epoch": {
 		Epoch{Batch: 1, Step: 0.01}, Epoch{Batch: 7, Step: 0.1}, "SGHMC epochs without noise (batches of 7)",
-		facts{Traits{Corrected: ByWeight, Blind: true}, [2]int{0, 40 * 2}, Epoch{Batch: 7, Step: 0.1}, Epoch{Batch: 7, Step: 0.1, Order: sharedOrder}},
+		facts{Traits{Corrected: ByWeight, Blind: true, Augments: true}, [2]int{0, 40 * 2}, Epoch{Batch: 7, Step: 0.1}, Epoch{Batch: 7, Step: 0.1, Order: sharedOrder}},
 	},
 	"sghmc": {
 		SGHMC{Batch: 1, Step: 0.1, Friction: 0.5}, SGHMC{Batch: 7, Step: 0.1}, "SGHMC (batches of 7 examples)", facts{

@@ -39,6 +39,18 @@ type Model interface {
 	LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error
 }
 
+// Augmented is a Model whose examples a move may see changed at random: images that are shifted and flipped. Only a move whose Traits say that
+// it Augments asks for them, and for gradients alone: values, which weights and decisions compare, are those of the examples as they are.
+type Augmented interface {
+	Model
+
+	// Augments reports whether there is anything to change; if not, LogLikAugmented is LogLik.
+	Augments() bool
+
+	// LogLikAugmented is LogLik of changed examples. seed names the changes: with one seed an example is changed in one way, in every batch.
+	LogLikAugmented(ctx context.Context, seed uint64, rows []int32, theta, ll, grad []float64) error
+}
+
 // Partial is a Model with parameters ψ that all particles share. They are learned while the particles θ move
 // (guided-open-horizon-smc, section 2).
 type Partial interface {

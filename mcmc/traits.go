@@ -14,6 +14,9 @@ type Traits struct {
 	// another target.
 	Blind bool
 
+	// Augments: gradients may be those of changed examples (Augmented). What corrects the error of the move holds whatever field they are of.
+	Augments bool
+
 	// Costs is the largest number of evaluations of the model that one mutation makes for a particle; 0: 1.
 	Costs int
 

@@ -25,9 +25,8 @@ type search struct {
 	labels   []int32   // of the validation examples; nil for regression
 }
 
-// newSearch binds a search whose settings are complete. prior is the model's own prior, not the one anchored at a MAP; first
-// and validate may be nil.
-func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []float64, train, validate *data.Set, p *pool.Pool) (*search, error) {
+// newSearch binds a search whose settings are complete. prior is the model's own prior, not the one anchored at a MAP; first may be nil.
+func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []float64, examples *data.Problem, p *pool.Pool) (*search, error) {
 	if err := config.Check(s); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
@@ -42,17 +41,17 @@ func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []flo
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
 	var err error
-	if b.train, err = nn.NewModel(net, train, p); err != nil {
+	if b.train, err = nn.NewTraining(net, examples, p); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
-	if validate == nil {
+	if examples.Validate == nil {
 		return b, nil
 	}
-	if b.validate, err = nn.NewModel(net, validate, p); err != nil {
+	if b.validate, err = nn.NewModel(net, examples.Validate, p); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
 	if !net.Likelihood().Regression() {
-		b.labels = validate.Labels
+		b.labels = examples.Validate.Labels
 	}
 	return b, nil
 }

@@ -73,7 +73,7 @@ func (j *Job) search(ctx context.Context, out *Outcome) error {
 		return nil
 	}
 	train, scale := eval.LogScale(j.Data, j.Data.Train), eval.LogScale(j.Data, j.Data.Validate) // added to a mean NLL to get it in the targets' own units
-	b, err := newSearch(*j.Search, j.Seed, j.Net.Whole(), bnn.Whole(j.Prior, j.Net), j.Init, j.Data.Train, j.Data.Validate, j.Pool)
+	b, err := newSearch(*j.Search, j.Seed, j.Net.Whole(), bnn.Whole(j.Prior, j.Net), j.Init, j.Data, j.Pool)
 	if err != nil {
 		return err
 	}

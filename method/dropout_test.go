@@ -36,7 +36,7 @@ func TestDescentsDrop(t *testing.T) {
 			order := make([]int32, 50)
 			rng.Key{Seed: seed, Purpose: rng.Batch, Particle: k, Iteration: epoch}.Stream().Perm(order)
 			for rows := range data.Batches(order, batch) {
-				if err := training.LogLikDropout(t.Context(), nn.Masks{Seed: seed, Restart: k, Epoch: epoch}, rows, theta, ll, grad); err != nil {
+				if err := training.LogLikSeen(t.Context(), nn.View{Seed: seed, Restart: k, Epoch: epoch}, rows, theta, ll, grad); err != nil {
 					t.Fatal(err)
 				}
 				p.LogDensity(theta, slope)
@@ -134,7 +134,7 @@ func TestPassesAgreeWithMasksOfExamples(t *testing.T) {
 			}
 			for c := range 3 {
 				shared[3*i+c] /= sum
-				if err := of[c].LogLikDropout(t.Context(), nn.Masks{Seed: 3, Epoch: 1 + pass}, []int32{int32(i)}, theta, ll, nil); err != nil {
+				if err := of[c].LogLikSeen(t.Context(), nn.View{Seed: 3, Epoch: 1 + pass}, []int32{int32(i)}, theta, ll, nil); err != nil {
 					t.Fatal(err)
 				}
 				each[3*i+c] = math.Exp(ll[0])

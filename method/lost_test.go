@@ -62,7 +62,7 @@ func TestLostByValidation(t *testing.T) {
 	j.Search = &Search{Restarts: 6}
 	j.Search.Complete(0, true)
 	j.Search.Epochs = 3
-	b, err := newSearch(*j.Search, j.Seed, j.Net, j.Prior, nil, j.Data.Train, j.Data.Validate, pool.New(1))
+	b, err := newSearch(*j.Search, j.Seed, j.Net, j.Prior, nil, j.Data, pool.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -189,7 +189,9 @@ func (m MCMC) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
 
 // Needs is a restart for each chain that starts from one.
 func (m MCMC) Needs() Needs {
-	return chainStarts.find(m.Start).needs(m.Chains)
+	n := chainStarts.find(m.Start).needs(m.Chains)
+	n.Augments = m.Move != nil && m.Move.Traits().Augments
+	return n
 }
 
 // Sampling describes the chains.

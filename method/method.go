@@ -75,8 +75,12 @@ type Needs struct {
 	Whole     bool // all examples: nothing is held out for validation or test
 	Dropout   bool // a network with dropout layers
 	Partly    bool // what it can do, not what it needs: ensembles of networks that are partly random
+	Augments  bool // what its moves can do: take gradients of augmented images. The descents of a search can
 	Single    bool // what it makes: one network, which has no epistemic doubt
 }
+
+// Augmented reports whether gradients may be those of augmented images: a method's moves say that they can, or all of them are a search's.
+func (n Needs) Augmented() bool { return n.Augments || n.Search && !n.Posterior }
 
 // Around is the part of the settings around a method that its defaults and checks depend on.
 type Around struct {

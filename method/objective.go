@@ -14,7 +14,7 @@ import (
 // objective is the loss that point estimates minimise, which Search states, on one network and its training examples. An optimiser that
 // decays (nn.Optimiser) sees it without the prior.
 type objective struct {
-	train *nn.Model
+	train nn.Training
 	prior mcmc.Prior
 	batch int // examples of a step
 }
@@ -32,14 +32,14 @@ func (o *objective) newBuffers() buffers {
 	return buffers{grad: make([]float64, dim), prior: make([]float64, dim), order: make([]int32, o.train.Examples())}
 }
 
-// pass makes one epoch: a step of the optimiser for each mini-batch, with dropout if the network has such layers. key gives
-// the order of the examples, and the masks. nll is the mean NLL of the examples, each before the step of its own batch.
+// pass makes one epoch: a step of the optimiser for each mini-batch, with dropout if the network has such layers, of images that are changed if
+// the data say so. key gives the order of the examples, and what the steps see of them. nll is the mean NLL of the examples, each before the step of its own batch.
 func (o *objective) pass(ctx context.Context, w *buffers, key rng.Key, by nn.Optimiser, m *nn.Moments, theta []float64, rate float64) (nll float64, err error) {
 	key.Stream().Perm(w.order)
-	masks := nn.Masks{Seed: key.Seed, Restart: key.Particle, Epoch: key.Iteration}
+	view := nn.View{Seed: key.Seed, Restart: key.Particle, Epoch: key.Iteration}
 	perN := 1 / float64(len(w.order))
 	for batch := range data.Batches(w.order, o.batch) {
-		if err := o.train.LogLikDropout(ctx, masks, batch, theta, w.ll[:], w.grad); err != nil {
+		if err := o.train.LogLikSeen(ctx, view, batch, theta, w.ll[:], w.grad); err != nil {
 			return 0, err
 		}
 		if err := finite("log-likelihood of a batch", w.ll[0], rate); err != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/nn"
 )
@@ -48,7 +49,7 @@ func TestPredictedScalesBeginAtZero(t *testing.T) {
 func bound(t *testing.T, job *Job, s Search) *search {
 	t.Helper()
 	s.Complete(0, false)
-	b, err := newSearch(s, job.Seed, job.Net.Whole(), bnn.Whole(job.Prior, job.Net), nil, job.Data.Train, nil, pool.New(1))
+	b, err := newSearch(s, job.Seed, job.Net.Whole(), bnn.Whole(job.Prior, job.Net), nil, &data.Problem{Train: job.Data.Train}, pool.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

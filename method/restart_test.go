@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/nn"
@@ -49,7 +50,7 @@ func TestRestartAlone(t *testing.T) {
 	}
 	want := whole.fit(t, net, 0.5, train, validate, 1)
 	whole.Complete(0, true)
-	b, err := newSearch(whole.Search, whole.seed, net, prior(t, net, 0.5), whole.first, train, validate, pool.New(1))
+	b, err := newSearch(whole.Search, whole.seed, net, prior(t, net, 0.5), whole.first, &data.Problem{Train: train, Validate: validate}, pool.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestRestartAlone(t *testing.T) {
 			t.Errorf("restart %d: other bytes than within the search", k)
 		}
 	}
-	other, err := newSearch(whole.Search, 0, linear(t, nn.Gaussian{SD: 1}), prior(t, linear(t, nn.Gaussian{SD: 1}), 1), nil, regression(9), regression(5), pool.New(1))
+	other, err := newSearch(whole.Search, 0, linear(t, nn.Gaussian{SD: 1}), prior(t, linear(t, nn.Gaussian{SD: 1}), 1), nil, &data.Problem{Train: regression(9), Validate: regression(5)}, pool.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

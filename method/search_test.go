@@ -23,9 +23,10 @@ import (
 // looking is a search that is told of every epoch: the part of l stands after it.
 type looking struct {
 	Search
-	seed  uint64
-	first []float64
-	watch func(r *restart) error // after every epoch of this process; nil: nobody is told
+	seed    uint64
+	first   []float64
+	augment *data.Augment
+	watch   func(r *restart) error // after every epoch of this process; nil: nobody is told
 }
 
 // found is what a search ended with, and its parts.
@@ -38,7 +39,7 @@ type found struct {
 func (l looking) in(ctx context.Context, run *runs.Run, net *nn.Net, p mcmc.Prior, train, validate *data.Set, threads int) (found, error) {
 	l.Complete(0, validate != nil)
 	workers := pool.New(threads)
-	b, err := newSearch(l.Search, l.seed, net, p, l.first, train, validate, workers)
+	b, err := newSearch(l.Search, l.seed, net, p, l.first, &data.Problem{Train: train, Validate: validate, Augment: l.augment}, workers)
 	if err != nil {
 		return found{}, err
 	}

@@ -278,7 +278,9 @@ func (m SMC) SettleWith(around Around, s Sizes, f *config.Faults) Method {
 
 // Needs is a restart for each particle that starts from one, or several to choose the best from.
 func (m SMC) Needs() Needs {
-	return m.start().needs(m.Islands * m.Particles)
+	n := m.start().needs(m.Islands * m.Particles)
+	n.Augments = m.Move != nil && m.Move.Traits().Augments
+	return n
 }
 
 // noPath is the name of the weighting if it leaves out the change of target, else empty.

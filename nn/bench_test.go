@@ -122,7 +122,7 @@ func BenchmarkEpoch(b *testing.B) {
 			for epoch := 1; b.Loop(); epoch++ {
 				start := time.Now()
 				for batch := range data.Batches(order, 64) {
-					if err := m.LogLikDropout(context.Background(), Masks{Epoch: epoch}, batch, theta, ll, grad); err != nil {
+					if err := m.LogLikSeen(context.Background(), View{Epoch: epoch}, batch, theta, ll, grad); err != nil {
 						b.Fatal(err)
 					}
 				}

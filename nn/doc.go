@@ -16,7 +16,7 @@
 // them, run a tile at a time; in a network without convolutions they run for many particles at once, which share the
 // network's input.
 //
-// Dropout layers have ops in a second program alone, which training steps run (Model.LogLikDropout). All other calls run the
+// Dropout layers have ops in a second program alone, which training steps run (Model.LogLikSeen). All other calls run the
 // program of the network without them.
 //
 // # Order is part of the result

@@ -12,7 +12,7 @@ import (
 //
 //	y[i] = m[i] x[i] / (1 − p),  m[i] = 0 with probability p, else 1
 //
-// It does so in training (Model.LogLikDropout), with a mask m for each example and step, and in a pass of Monte Carlo
+// It does so in training (Model.LogLikSeen), with a mask m for each example and step, and in a pass of Monte Carlo
 // dropout (Net.Pass). Everywhere else it is the identity, which is the mean of y over m, and costs nothing.
 //
 // It stands before a dense layer, with at most ReLU and Flatten between. Then y is a change of the dense layer's weights

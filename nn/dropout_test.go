@@ -42,8 +42,8 @@ func dropoutCases(rate Dropout) []dropoutCase {
 
 // masked is θ of an example in a training step, written from the definition: a column of the dense layer behind each dropout
 // layer is 0 or divided by 1 − p. It must find the weights by itself.
-func (n *Net) masked(theta []float64, masks Masks, example int) []float64 {
-	own, s := slices.Clone(theta), masks.key(example).Stream()
+func (n *Net) masked(theta []float64, view View, example int) []float64 {
+	own, s := slices.Clone(theta), view.stream(rng.Dropout, example)
 	var visit func(chain []node)
 	visit = func(chain []node) {
 		for i := range chain {
@@ -80,7 +80,7 @@ func (n *Net) masked(theta []float64, masks Masks, example int) []float64 {
 // TestDropoutGradients checks training steps against the float64 reference with each example's mask in its weights, and the
 // gradients against finite differences at the same masks.
 func TestDropoutGradients(t *testing.T) {
-	masks := Masks{Seed: 5, Restart: 2, Epoch: 7}
+	view := View{Seed: 5, Restart: 2, Epoch: 7}
 	for _, c := range dropoutCases(0.3) {
 		t.Run(c.name, func(t *testing.T) {
 			net := mustNet(t, c.input, c.layers, c.lik)
@@ -92,12 +92,12 @@ func TestDropoutGradients(t *testing.T) {
 				t.Fatal(err)
 			}
 			ll, grad := make([]float64, 2), make([]float64, len(theta))
-			if err := m.LogLikDropout(context.Background(), masks, nil, theta, ll, grad); err != nil {
+			if err := m.LogLikSeen(context.Background(), view, nil, theta, ll, grad); err != nil {
 				t.Fatal(err)
 			}
 			value := func(theta []float64) (sum float64) {
 				for i := range set.Len() {
-					own := net.masked(theta, masks, i)
+					own := net.masked(theta, view, i)
 					sum += net.logLik(net.outputs(own, net.example(set, i)), own, set, i)
 				}
 				return sum
@@ -131,8 +131,8 @@ func TestDropoutGradients(t *testing.T) {
 	}
 }
 
-// everything is what a model computes of some examples: log-likelihoods and gradients without and, if masks is given, with dropout.
-func everything(t *testing.T, net *Net, set *data.Set, p *Pool, rows []int32, theta []float64, masks Masks) (bits []uint64) {
+// everything is what a model computes of some examples: log-likelihoods and gradients without and, as a training step sees them, with dropout.
+func everything(t *testing.T, net *Net, set *data.Set, p *Pool, rows []int32, theta []float64, view View) (bits []uint64) {
 	t.Helper()
 	m, err := NewModel(net, set, p)
 	if err != nil {
@@ -143,7 +143,7 @@ func everything(t *testing.T, net *Net, set *data.Set, p *Pool, rows []int32, th
 	if err := m.LogLik(context.Background(), rows, theta, ll[:particles], grad[:len(theta)]); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.LogLikDropout(context.Background(), masks, rows, theta, ll[particles:], grad[len(theta):]); err != nil {
+	if err := m.LogLikSeen(context.Background(), view, rows, theta, ll[particles:], grad[len(theta):]); err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range append(ll, grad...) {
@@ -167,11 +167,11 @@ func TestDropoutIsTheIdentity(t *testing.T) {
 			zero := mustNet(t, c.input, dropoutCases(0)[i].layers, c.lik)
 			r := rand.New(rand.NewPCG(2, uint64(i)))
 			set, theta := testSet(with, 150, false, r), testTheta(with, 3, r)
-			want := everything(t, without, set, pool.New(2), nil, theta, Masks{Epoch: 1})
-			if got := everything(t, zero, set, pool.New(2), nil, theta, Masks{Epoch: 1}); !slices.Equal(got, want) {
+			want := everything(t, without, set, pool.New(2), nil, theta, View{Epoch: 1})
+			if got := everything(t, zero, set, pool.New(2), nil, theta, View{Epoch: 1}); !slices.Equal(got, want) {
 				t.Error("at rate 0: other bits than without dropout")
 			}
-			got := everything(t, with, set, pool.New(2), nil, theta, Masks{Epoch: 1})
+			got := everything(t, with, set, pool.New(2), nil, theta, View{Epoch: 1})
 			if !slices.Equal(got[:3], want[:3]) || !slices.Equal(got[6:6+len(theta)], want[6:6+len(theta)]) {
 				t.Error("outside training: other bits than without dropout")
 			}
@@ -217,7 +217,7 @@ func TestDropoutSameBits(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, threads := range []int{1, 2, 7} {
-						got := everything(t, net, set, pool.New(threads), batch, theta, Masks{Seed: 3, Epoch: 2})
+						got := everything(t, net, set, pool.New(threads), batch, theta, View{Seed: 3, Epoch: 2})
 						if want == nil {
 							want = got
 						}
@@ -247,33 +247,33 @@ func TestMasksAreOfExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(masks Masks, rows ...int32) float64 {
+	of := func(view View, rows ...int32) float64 {
 		ll := []float64{0}
-		if err := m.LogLikDropout(context.Background(), masks, rows, theta, ll, nil); err != nil {
+		if err := m.LogLikSeen(context.Background(), view, rows, theta, ll, nil); err != nil {
 			t.Fatal(err)
 		}
 		return ll[0]
 	}
-	masks := Masks{Seed: 1, Restart: 2, Epoch: 3}
+	view := View{Seed: 1, Restart: 2, Epoch: 3}
 	for _, n := range []int{1, 16, 17, 64, 65, 200} {
 		rows, sum := make([]int32, n), 0.0
 		for i, p := range r.Perm(200)[:n] {
 			rows[i] = int32(p)
-			sum += of(masks, rows[i])
+			sum += of(view, rows[i])
 		}
-		if got := of(masks, rows...); !(math.Abs(got-sum) <= 1e-9*math.Abs(sum)) { // float32 terms are added in float64
+		if got := of(view, rows...); !(math.Abs(got-sum) <= 1e-9*math.Abs(sum)) { // float32 terms are added in float64
 			t.Errorf("a batch of %d: log-likelihood %v, of its examples one by one %v", n, got, sum)
 		}
 	}
-	one := of(masks, 7)
+	one := of(view, 7)
 	for what, other := range map[string]float64{
-		"seed": of(Masks{2, 2, 3}, 7), "restart": of(Masks{1, 3, 3}, 7), "epoch": of(Masks{1, 2, 4}, 7), "example": of(masks, 8),
+		"seed": of(View{2, 2, 3}, 7), "restart": of(View{1, 3, 3}, 7), "epoch": of(View{1, 2, 4}, 7), "example": of(view, 8),
 	} {
 		if other == one {
 			t.Errorf("another %s has the same mask", what)
 		}
 	}
-	if a, b := masks.key(rng.MaxIslands-1), masks.key(rng.MaxIslands); a.Check() != nil || b.Check() != nil || a == b || b == masks.key(0) {
+	if a, b := view.key(rng.Dropout, rng.MaxIslands-1), view.key(rng.Dropout, rng.MaxIslands); a.Check() != nil || b.Check() != nil || a == b || b == view.key(rng.Dropout, 0) {
 		t.Errorf("examples 2²⁴ − 1 and 2²⁴ have the keys %+v and %+v", a, b)
 	}
 }
@@ -310,7 +310,7 @@ func TestPass(t *testing.T) {
 				if slices.Equal(other, own) != (pass == 1) {
 					t.Errorf("%s: pass %d against pass 1", c.name, pass)
 				}
-				if slices.Equal(own, net.masked(theta, Masks{Seed: 9, Epoch: 1}, pass)) {
+				if slices.Equal(own, net.masked(theta, View{Seed: 9, Epoch: 1}, pass)) {
 					t.Errorf("%s: pass %d has the mask of an example in training", c.name, pass)
 				}
 			}

@@ -108,7 +108,7 @@ func (l *learning) task(tile, block int) *partial {
 	t.use(m.phi, sums.theta)
 	t.psi, t.shares = sums.grads, shares
 	at := tile * tileExamples
-	m.load(t, Masks{}, l.rows, at, min(tileExamples, l.n-at))
+	m.load(t, nil, l.rows, at, min(tileExamples, l.n-at))
 	m.net.lik.loadTargets(t, m.set)
 	for t.first = 0; t.first < len(some); t.first += t.batch {
 		t.batch = min(p.batch, len(some)-t.first)

@@ -13,11 +13,13 @@ import (
 
 // Model scores parameter vectors of a network against the examples of a data set. It is safe for concurrent use.
 type Model struct {
-	net  *Net
-	set  *data.Set
-	pool *Pool
-	prog *program
-	phi  []float32 // φ, zeros unless At has set it
+	net      *Net
+	set      *data.Set
+	channels []lanes.Channel // of the set
+	augment  *data.Augment   // what becomes of images in a training step; nil: nothing
+	pool     *Pool
+	prog     *program
+	phi      []float32 // φ, zeros unless At has set it
 }
 
 // Pool bounds the threads that models, samplers and predictions given the same pool use together.
@@ -50,7 +52,22 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 			return nil, err
 		}
 	}
-	return &Model{net: net, set: set, pool: p, prog: net.program(), phi: make([]float32, net.Shared())}, nil
+	return &Model{net: net, set: set, channels: channelsOf(set), pool: p, prog: net.program(), phi: make([]float32, net.Shared())}, nil
+}
+
+// channelsOf returns how the inputs of a set are taken.
+func channelsOf(set *data.Set) []lanes.Channel {
+	if set.Channels == nil {
+		return lanes.AsIs
+	}
+	channels := make([]lanes.Channel, len(set.Channels.Mean))
+	for c, sd := range set.Channels.SD {
+		channels[c].Mean = float32(set.Channels.Mean[c])
+		if sd > 0 {
+			channels[c].Factor = float32(1 / sd)
+		}
+	}
+	return channels
 }
 
 // At returns the model at other values of the parameters that all particles share: φ, or ψ alone, which leaves the frozen ones as
@@ -85,19 +102,19 @@ func (m *Model) Examples() int { return m.set.Len() }
 // all. The result depends neither on the number of threads nor on the other particles of the call. An error names a bad
 // row, or is the error of ctx.
 func (m *Model) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
-	return m.logLik(ctx, Masks{}, rows, theta, ll, grad)
+	return m.logLik(ctx, nil, rows, theta, ll, grad)
 }
 
-// LogLikDropout is LogLik in a training step: dropout layers mask their inputs, each example's by a mask of its own, which all
-// particles share. It is LogLik if the network has no dropout layer, or each has rate 0.
-func (m *Model) LogLikDropout(ctx context.Context, masks Masks, rows []int32, theta, ll, grad []float64) error {
+// LogLikSeen is LogLik in a training step: dropout layers mask their inputs, each example's by a mask of its own, and images are changed if
+// the model is that of a problem with data.Augment. All particles of a call see the same. It is LogLik if there is nothing to mask or change.
+func (m *Model) LogLikSeen(ctx context.Context, view View, rows []int32, theta, ll, grad []float64) error {
 	training := *m
 	training.prog = m.net.training()
-	return training.logLik(ctx, masks, rows, theta, ll, grad)
+	return training.logLik(ctx, &view, rows, theta, ll, grad)
 }
 
-// logLik is LogLik of the model's program, with the masks of its dropout layers if it has any.
-func (m *Model) logLik(ctx context.Context, masks Masks, rows []int32, theta, ll, grad []float64) error {
+// logLik is LogLik of the model's program, as a training step sees the examples or, if view is nil, as they are.
+func (m *Model) logLik(ctx context.Context, view *View, rows []int32, theta, ll, grad []float64) error {
 	d := m.net.dim
 	j := len(theta) / d
 	if len(theta) != j*d || len(ll) != j || grad != nil && len(grad) != j*d {
@@ -112,7 +129,7 @@ func (m *Model) logLik(ctx context.Context, masks Masks, rows []int32, theta, ll
 	}
 	run := newReduction(m, n, theta, ll, grad)
 	run.each(ctx, func(t *tape, first, count int) {
-		m.load(t, masks, rows, first, count)
+		m.load(t, view, rows, first, count)
 		m.net.lik.loadTargets(t, m.set)
 	}, nil)
 	return ctx.Err()
@@ -131,7 +148,7 @@ func (m *Model) Outputs(ctx context.Context, rows []int32, theta []float64, out 
 		panic(fmt.Sprintf("nn: Outputs: %d parameters, %d outputs for D = %d, n = %d, K = %d", len(theta), len(out), d, n, k))
 	}
 	run := newReduction(m, n, theta, nil, nil)
-	run.each(ctx, func(t *tape, first, count int) { m.load(t, Masks{}, rows, first, count) }, func(t *tape, particle, first, from, to int) {
+	run.each(ctx, func(t *tape, first, count int) { m.load(t, nil, rows, first, count) }, func(t *tape, particle, first, from, to int) {
 		for b := range t.batch {
 			for i := from; i < to; i++ {
 				z := t.out(m.prog.out, i/lanes.Lanes, b)
@@ -168,27 +185,25 @@ func exampleAt(rows []int32, i int) int {
 }
 
 // load copies n examples into the tile's lanes and runs the ops that all particles share. The lanes after the last example
-// repeat it, so that they cannot overflow where the example does not; their gradients are masked.
-func (m *Model) load(t *tape, masks Masks, rows []int32, first, n int) {
+// repeat it, so that they cannot overflow where the example does not; their gradients are masked. view is as in logLik.
+func (m *Model) load(t *tape, view *View, rows []int32, first, n int) {
 	t.groups = (n + lanes.Lanes - 1) / lanes.Lanes
 	t.valid = n - (t.groups-1)*lanes.Lanes
 	for lane := range t.groups * lanes.Lanes {
 		t.examples[lane] = exampleAt(rows, first+min(lane, n-1))
 	}
-	size := m.set.Features()
+	t.draw(view, m.net.drops)
 	for g := range t.groups {
+		x, examples := t.out(m.prog.in, g, 0), (*[lanes.Lanes]int)(t.examples[g*lanes.Lanes:])
 		var start [lanes.Lanes]int32
-		for l := range start {
-			start[l] = int32(t.examples[g*lanes.Lanes+l] * size)
-		}
-		x := t.out(m.prog.in, g, 0)
 		if m.set.U8 != nil {
-			m.prog.load.U8(m.set.U8, &start, x)
+			from := inputs(m.set.U8, m.set.Shape, examples, m.augment, view, &t.bytes, &start)
+			m.prog.load.U8(from, &start, m.channels, x)
 		} else {
-			m.prog.load.F32(m.set.F32, &start, x)
+			from := inputs(m.set.F32, m.set.Shape, examples, m.augment, view, &t.floats, &start)
+			m.prog.load.F32(from, &start, m.channels, x)
 		}
 	}
-	t.draw(masks, m.net.drops)
 	m.prog.prepare(t)
 }
 

@@ -33,7 +33,9 @@ type tape struct {
 	target []float32 // of the tile: [group][output][16]
 	ll     []float32 // of the tile: [group][particle][16]
 
-	sums []float32 // scratch of reduce
+	bytes  []uint8   // changed images of a group: those of a set of bytes
+	floats []float32 // those of a set of floats
+	sums   []float32 // scratch of reduce
 
 	groups int  // in this tile
 	valid  int  // lanes in use in the last group
@@ -190,14 +192,14 @@ func (t *tape) each(v *value, g0, g1 int, f func(g, b int)) {
 }
 
 // draw sets the dropout masks of the tile's examples: for each layer, group and value a bit for each lane.
-func (t *tape) draw(masks Masks, drops []*drop) {
-	if len(t.kept) == 0 {
+func (t *tape) draw(view *View, drops []*drop) {
+	if len(t.kept) == 0 || view == nil {
 		return
 	}
 	for g := range t.groups {
 		var streams [lanes.Lanes]rng.Stream
 		for l := range streams {
-			streams[l] = *masks.stream(t.examples[g*lanes.Lanes+l])
+			streams[l] = *view.stream(rng.Dropout, t.examples[g*lanes.Lanes+l])
 		}
 		for _, d := range drops {
 			for to := t.keptIn(d, g); len(to) > 0; {

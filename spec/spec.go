@@ -117,6 +117,7 @@ func (s Spec) Check(f *config.Faults) {
 		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
 	}
 	s.checkDropout(f)
+	s.checkAugment(f)
 	if s.Method != nil && !s.Model.Random.All() && !s.Method.Needs().Partly {
 		f.Conflict([]string{"model.random", s.At()},
 			"%s makes networks whose layers are all of one kind: leave model.random out, or take one of the methods %s", method.Methods.Name(s.Method),
@@ -156,6 +157,25 @@ func (s Spec) checkDropout(f *config.Faults) {
 				"dropout is noise in training, and the posterior that %s samples has none: leave it out, or take one of the methods %s",
 				name, strings.Join(trained, ", "))
 		}
+	}
+}
+
+// checkAugment refuses augmentation where no gradient may see changed images, or where some would and others would not.
+func (s Spec) checkAugment(f *config.Faults) {
+	if s.Data.Augment == nil || s.Method == nil {
+		return
+	}
+	needs := s.Method.Needs()
+	if !needs.Augmented() {
+		trained := method.MethodsWhere(method.Needs.Augmented)
+		moves := mcmc.MovesWith(func(t mcmc.Traits) bool { return t.Augments })
+		f.Conflict([]string{"data.augment", s.At()},
+			"%s cannot train on images that change from gradient to gradient: leave data.augment out, or take one of the methods %s, or smc with the move %s",
+			method.Methods.Name(s.Method), strings.Join(trained, ", "), strings.Join(moves, " or "))
+	}
+	if needs.Posterior && !s.Model.Random.All() {
+		f.Conflict([]string{"data.augment", "model.random"},
+			"particles would see augmented images, and the layers that they share would learn from images as they are: leave one of the two out")
 	}
 }
 

@@ -61,6 +61,16 @@ func TestVerify(t *testing.T) {
 		"a pointer":            {built(&method.SMC{}), false, "method"},
 		"anchored map":         {anchored(method.MAP{}), true, "prior.anchor: is for sampling"},
 		"anchored ensemble":    {anchored(method.Ensemble{}), true, "prior.anchor: is for sampling"},
+		"augment, and map":     {augmented(method.MAP{}, nil), true, ""},
+		"augment, and epochs":  {augmented(method.SMC{Particles: 5, Start: "prior", Weight: smc.Equal{}, Move: mcmc.Epoch{Batch: 9, Step: 1e-3}, Path: smc.Schedule[smc.Full]{Iterations: 3}}, nil), true, ""},
+		"augment, and hmc":     {augmented(method.SMC{}, nil), true, "data.augment: smc cannot train on images that change from gradient to gradient: leave data.augment out, or take one of the methods map, ensemble, swa, swag, dropout, or smc with the move epoch"},
+		"augment, and chains":  {augmented(method.MCMC{}, nil), true, "data.augment: mcmc cannot train on images that change from gradient to gradient"},
+		"augment, and sghmc":   {augmented(method.MCMC{Chains: 2, Epochs: 20, Start: "prior", Move: mcmc.SGHMC{Batch: 9, Step: 1e-3}}, nil), true, "data.augment: mcmc cannot train on images that change from gradient to gradient"},
+		"augment, and vi":      {augmented(method.VI{}, nil), true, "data.augment: vi cannot train on images that change from gradient to gradient"},
+		"augment, and svgd":    {augmented(method.SVGD{}, nil), true, "data.augment: svgd cannot train on images that change from gradient to gradient"},
+		"augment, and as-is":   {augmented(method.AsIs{}, nil), true, "data.augment: as-is cannot train on images that change from gradient to gradient"},
+		"augmented, and layers that learn": {augmented(method.SMC{Particles: 5, Start: "prior", Weight: smc.Equal{}, Move: mcmc.Epoch{Batch: 9, Step: 1e-3}, Path: smc.Schedule[smc.Full]{Iterations: 3}}, nn.Random{nn.FirstLayer}),
+			true, "data.augment: particles would see augmented images, and the layers that they share would learn from images as they are"},
 		"anchored smc is kept": {anchored(method.SMC{}), true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,6 +101,14 @@ func TestVerifyChanged(t *testing.T) {
 	if err := s.Verify(); err != nil {
 		t.Errorf("other steps: %v", err)
 	}
+}
+
+// augmented has images that are augmented. random says which layers are; nil: all.
+func augmented(m method.Method, random nn.Random) Spec {
+	s := built(m)
+	s.Data = data.Settings{Set: "mnist7", Augment: &data.Augment{Crop: 2, Flip: true}}
+	s.Model.Random = random
+	return s
 }
 
 func anchored(m method.Method) Spec {

@@ -182,8 +182,11 @@ func (f MissingElsewhere) words() words {
 		"they are filled with the training mean, or with no category"}
 }
 
-// ZeroFeatures lists the constant features of arrays, counted from 0. The network sees them as 0 everywhere.
-type ZeroFeatures struct{ Features Some }
+// ZeroFeatures lists the constant features of arrays, or the constant channels of images, counted from 0. The network sees them as 0 everywhere.
+type ZeroFeatures struct {
+	Features Some
+	Channels bool `kept:"?"`
+}
 
 // FirstFeatures lists the first of so many features.
 func FirstFeatures(features []int) Some {
@@ -199,9 +202,13 @@ func FirstFeatures(features []int) Some {
 }
 
 func (f ZeroFeatures) words() words {
+	what := "feature"
+	if f.Channels {
+		what = "channel"
+	}
 	return words{look: note | ofData, says: f.Features.plural(
-		say("feature %s (from 0) is constant over the training examples: the network sees it as 0 everywhere", f.Features.Names),
-		say("%v features (from 0: %s) are constant over the training examples: the network sees them as 0 everywhere", f.Features.Count, f.Features.Names))}
+		say("%s %s (from 0) is constant over the training examples: the network sees it as 0 everywhere", what, f.Features.Names),
+		say("%v %ss (from 0: %s) are constant over the training examples: the network sees them as 0 everywhere", f.Features.Count, what, f.Features.Names))}
 }
 
 // UnseenClasses names classes that examples of other parts have, so many of them, and no training example. There are calibration examples

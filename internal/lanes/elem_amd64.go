@@ -218,21 +218,21 @@ func addFloat64sAssembly(dst []float64, src []float32) int {
 	return blocks(len(dst), 16, func(i, n int) { addFloat64sAVX2(&dst[i], &src[i], n) })
 }
 
-func (l *Load) assemblyU8(src []uint8, row *[Lanes]int32, dst []float32) int {
+func loadU8Assembly(src []uint8, row *[Lanes]int32, at []int32, c Channel, dst []float32) int {
 	done := 0
 	if current == isaAVX512 {
-		done = blocks(len(l.at), 16, func(f, n int) { loadU8AVX512(&src[f], &row[0], &l.at[f], &dst[0], n) })
+		done = blocks(len(at), 16, func(f, n int) { loadU8AVX512(&src[f], &row[0], &at[f], &dst[0], n, c.Mean, c.Factor) })
 	}
-	return done + blocks(len(l.at)-done, 8, func(f, n int) {
-		loadU8AVX2(&src[done+f], &row[0], &l.at[done+f], &dst[0], n)
-		loadU8AVX2(&src[done+f], &row[8], &l.at[done+f], &dst[8], n)
+	return done + blocks(len(at)-done, 8, func(f, n int) {
+		loadU8AVX2(&src[done+f], &row[0], &at[done+f], &dst[0], n, c.Mean, c.Factor)
+		loadU8AVX2(&src[done+f], &row[8], &at[done+f], &dst[8], n, c.Mean, c.Factor)
 	})
 }
 
-func (l *Load) assemblyF32(src []float32, row *[Lanes]int32, dst []float32) int {
-	return blocks(len(l.at), 8, func(f, n int) {
-		loadF32AVX2(&src[f], &row[0], &l.at[f], &dst[0], n)
-		loadF32AVX2(&src[f], &row[8], &l.at[f], &dst[8], n)
+func loadF32Assembly(src []float32, row *[Lanes]int32, at []int32, c Channel, dst []float32) int {
+	return blocks(len(at), 8, func(f, n int) {
+		loadF32AVX2(&src[f], &row[0], &at[f], &dst[0], n, c.Mean, c.Factor)
+		loadF32AVX2(&src[f], &row[8], &at[f], &dst[8], n, c.Mean, c.Factor)
 	})
 }
 

@@ -277,10 +277,45 @@ func TestLoadU8DividesExactly(t *testing.T) {
 			src[i], at[i] = uint8(i), int32(i*Lanes)
 		}
 		dst := make([]float32, 256*Lanes)
-		mustLoad(t, at).U8(src, row, dst)
+		mustLoad(t, at).U8(src, row, AsIs, dst)
 		for i, v := range dst {
 			if want := float32(i/Lanes) / 255; v != want {
 				t.Fatalf("%s: %d/255 is %v, want %v", kernel, i/Lanes, v, want)
+			}
+		}
+	}
+}
+
+// TestLoadTakesChannels: the numbers of each channel are moved by its mean and multiplied by its factor, each step rounded to float32, whether
+// they are bytes or not. Channels of 37 features have blocks of 16, of 8 and a rest.
+func TestLoadTakesChannels(t *testing.T) {
+	const per, count = 37, 3
+	channels := []Channel{{0.4914, 1 / 0.247}, {-3, 0}, {7e5, 1e-7}}
+	for _, kernel := range Kernels() {
+		defer setKernel(t, kernel)()
+		bytes, floats, at, row := make([]uint8, 16*count*per), make([]float32, 16*count*per), make([]int32, count*per), new([Lanes]int32)
+		for i := range bytes {
+			bytes[i], floats[i] = uint8(i*31), float32(i*31%256)/255
+		}
+		for i := range row {
+			row[i] = int32(i * 7 % 16 * count * per)
+		}
+		for f := range at {
+			at[f] = int32((f * 5 % len(at)) * Lanes)
+		}
+		fromBytes, fromFloats := make([]float32, len(at)*Lanes), make([]float32, len(at)*Lanes)
+		plan := mustLoad(t, at)
+		plan.U8(bytes, row, channels, fromBytes)
+		plan.F32(floats, row, channels, fromFloats)
+		sameBits(t, kernel+": floats", fromFloats, fromBytes)
+		for f, to := range at {
+			for lane, first := range row {
+				c := channels[f/per]
+				moved := floats[int(first)+f] - c.Mean
+				want := float32(float64(moved) * float64(c.Factor)) // exact, then rounded once
+				if got := fromBytes[int(to)+lane]; got != want {
+					t.Fatalf("%s: feature %d of lane %d is %v, want %v", kernel, f, lane, got, want)
+				}
 			}
 		}
 	}
@@ -301,7 +336,7 @@ func TestTransposeUndoesLoading(t *testing.T) {
 	for i := range dst {
 		dst[i] = 9
 	}
-	mustLoad(t, at).F32(src, row, x)
+	mustLoad(t, at).F32(src, row, AsIs, x)
 	Transpose(x, n, dst, stride)
 	for e, r := range row {
 		sameBits(t, "example", dst[e*stride:][:n], src[r:][:n])
@@ -433,12 +468,14 @@ func TestElementwisePlansPanic(t *testing.T) {
 	row, first, last := new([Lanes]int32), &[Lanes]int32{3: -1}, &[Lanes]int32{15: 2}
 	u, f, i := make([]uint8, 5), make([]float32, 56), make([]int32, 32)
 	for name, call := range map[string]func(){
-		"Load.U8 src":     func() { l.U8(u[:4], last, f) },
-		"Load.U8 row":     func() { l.U8(u, first, f) },
-		"Load.U8 dst":     func() { l.U8(u, row, f[:55]) },
-		"Load.F32 src":    func() { l.F32(f[:4], last, f) },
-		"Load.F32 row":    func() { l.F32(f, first, f) },
-		"Load.F32 dst":    func() { l.F32(f, row, f[:55]) },
+		"Load.U8 src":     func() { l.U8(u[:4], last, AsIs, f) },
+		"Load.U8 row":     func() { l.U8(u, first, AsIs, f) },
+		"Load.U8 dst":     func() { l.U8(u, row, AsIs, f[:55]) },
+		"Load.F32 src":    func() { l.F32(f[:4], last, AsIs, f) },
+		"Load.F32 row":    func() { l.F32(f, first, AsIs, f) },
+		"Load channels":   func() { l.U8(u, row, make([]Channel, 2), f) },
+		"Load no channel": func() { l.F32(f, row, nil, f) },
+		"Load.F32 dst":    func() { l.F32(f, row, AsIs, f[:55]) },
 		"Max x":           func() { w.Max(f[:48], f, i) },
 		"Max y":           func() { w.Max(f, f[:31], i) },
 		"Max arg":         func() { w.Max(f, f, i[:31]) },
@@ -460,8 +497,8 @@ func TestElementwisePlansPanic(t *testing.T) {
 		}()
 	}
 	y := make([]float32, 32)
-	l.U8(u, last, f)
-	l.F32(make([]float32, 5), last, f)
+	l.U8(u, last, AsIs, f)
+	l.F32(make([]float32, 5), last, make([]Channel, 3), f)
 	w.Max(f[:49], y, i)
 	w.MaxBackward(y, i, f[:49])
 	w.Sum(f[:49], 1, y)

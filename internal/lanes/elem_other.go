@@ -24,9 +24,9 @@ func sumRowsAssembly([]float32, int, int, int, []float32) int { return 0 }
 func float32sAssembly([]float32, []float64) int               { return 0 }
 func addFloat64sAssembly([]float64, []float32) int            { return 0 }
 
-func (*Load) assemblyU8([]uint8, *[Lanes]int32, []float32) int    { return 0 }
-func (*Load) assemblyF32([]float32, *[Lanes]int32, []float32) int { return 0 }
-func transposeAssembly([]float32, int, []float32, int) int        { return 0 }
+func loadU8Assembly([]uint8, *[Lanes]int32, []int32, Channel, []float32) int    { return 0 }
+func loadF32Assembly([]float32, *[Lanes]int32, []int32, Channel, []float32) int { return 0 }
+func transposeAssembly([]float32, int, []float32, int) int                      { return 0 }
 
 func dropAssembly([]float32, []uint16, float32, []float32) int { return 0 }
 

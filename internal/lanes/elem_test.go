@@ -296,13 +296,13 @@ var elementwise = map[string]func(a *arena){
 			src[i] = uint8(a.r.Uint32())
 		}
 		at, dst := a.load(n)
-		at.U8(take(a, src, 77), a.rows(len(src)-n), dst)
+		at.U8(take(a, src, 77), a.rows(len(src)-n), a.channels(n), dst)
 	},
 	"Load.F32": func(a *arena) {
 		n := a.some(2)
 		src := a.floats(20 * n)
 		at, dst := a.load(n)
-		at.F32(src, a.rows(len(src)-n), dst)
+		at.F32(src, a.rows(len(src)-n), a.channels(n), dst)
 	},
 	"Transpose": func(a *arena) {
 		n := a.some(1)
@@ -344,6 +344,23 @@ func (a *arena) rows(last int) *[Lanes]int32 {
 		row[i] = int32(a.r.IntN(last + 1))
 	}
 	return &row
+}
+
+// channels are some that divide n features evenly, of which some take numbers as they are.
+func (a *arena) channels(n int) []Channel {
+	all := make([]Channel, 1)
+	for k := 5; k > 1; k-- {
+		if n%k == 0 {
+			all = make([]Channel, k)
+		}
+	}
+	for k := range all {
+		if all[k] = AsIs[0]; a.r.IntN(3) == 0 {
+			continue
+		}
+		all[k] = Channel{Mean: float32(a.r.NormFloat64()), Factor: float32(a.r.NormFloat64())}
+	}
+	return all
 }
 
 // load is a plan with destinations in a random order, with gaps, and their buffer.

@@ -198,8 +198,8 @@ func FuzzLoad(f *testing.F) {
 			for i := range src {
 				src[i] = uint8(a.r.Uint32())
 			}
-			plan.U8(take(a, src, 77), row, a.floats(plan.dst))
-			plan.F32(a.floats(n), row, a.floats(plan.dst))
+			plan.U8(take(a, src, 77), row, a.channels(len(plan.at)), a.floats(plan.dst))
+			plan.F32(a.floats(n), row, a.channels(len(plan.at)), a.floats(plan.dst))
 		})
 	})
 }

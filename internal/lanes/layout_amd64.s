@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func loadF32AVX2(src *float32, row *int32, at *int32, dst *float32, blocks int)
+// func loadF32AVX2(src *float32, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX
-TEXT ·loadF32AVX2(SB), NOSPLIT, $0-40
+TEXT ·loadF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    src+0(FP), AX
 	MOVQ    at+16(FP), CX
 	MOVQ    dst+24(FP), DX
@@ -20,6 +20,12 @@ TEXT ·loadF32AVX2(SB), NOSPLIT, $0-40
 	MOVLQSX 20(SI), R12
 	MOVLQSX 24(SI), R13
 	MOVLQSX 28(SI), SI
+	MOVL    mean+40(FP), R14
+	CMPL    R14, $0x00000000
+	JNE     changed
+	MOVL    factor+44(FP), R14
+	CMPL    R14, $0x3f800000
+	JNE     changed
 	TESTQ   BX, BX
 	JZ      block_end
 
@@ -78,6 +84,86 @@ block:
 	JNZ         block
 
 block_end:
+	JMP done
+
+changed:
+	VBROADCASTSS mean+40(FP), Y0
+	VBROADCASTSS factor+44(FP), Y1
+	TESTQ        BX, BX
+	JZ           changed_block_end
+
+changed_block:
+	VMOVUPS     (AX)(DI*4), X2
+	VINSERTF128 $0x01, (AX)(R11*4), Y2, Y2
+	VMOVUPS     16(AX)(DI*4), X3
+	VINSERTF128 $0x01, 16(AX)(R11*4), Y3, Y3
+	VMOVUPS     (AX)(R8*4), X4
+	VINSERTF128 $0x01, (AX)(R12*4), Y4, Y4
+	VMOVUPS     16(AX)(R8*4), X5
+	VINSERTF128 $0x01, 16(AX)(R12*4), Y5, Y5
+	VMOVUPS     (AX)(R9*4), X6
+	VINSERTF128 $0x01, (AX)(R13*4), Y6, Y6
+	VMOVUPS     16(AX)(R9*4), X7
+	VINSERTF128 $0x01, 16(AX)(R13*4), Y7, Y7
+	VMOVUPS     (AX)(R10*4), X8
+	VINSERTF128 $0x01, (AX)(SI*4), Y8, Y8
+	VMOVUPS     16(AX)(R10*4), X9
+	VINSERTF128 $0x01, 16(AX)(SI*4), Y9, Y9
+	VUNPCKLPS   Y4, Y2, Y10
+	VUNPCKLPS   Y8, Y6, Y12
+	VUNPCKHPS   Y4, Y2, Y13
+	VUNPCKHPS   Y8, Y6, Y14
+	VUNPCKLPD   Y12, Y10, Y11
+	VUNPCKHPD   Y12, Y10, Y10
+	VUNPCKLPD   Y14, Y13, Y12
+	VUNPCKHPD   Y14, Y13, Y13
+	MOVLQSX     (CX), R14
+	VSUBPS      Y0, Y11, Y11
+	VMULPS      Y1, Y11, Y11
+	VMOVUPS     Y11, (DX)(R14*4)
+	MOVLQSX     4(CX), R14
+	VSUBPS      Y0, Y10, Y10
+	VMULPS      Y1, Y10, Y10
+	VMOVUPS     Y10, (DX)(R14*4)
+	MOVLQSX     8(CX), R14
+	VSUBPS      Y0, Y12, Y10
+	VMULPS      Y1, Y10, Y10
+	VMOVUPS     Y10, (DX)(R14*4)
+	MOVLQSX     12(CX), R14
+	VSUBPS      Y0, Y13, Y10
+	VMULPS      Y1, Y10, Y10
+	VMOVUPS     Y10, (DX)(R14*4)
+	VUNPCKLPS   Y5, Y3, Y10
+	VUNPCKLPS   Y9, Y7, Y12
+	VUNPCKHPS   Y5, Y3, Y13
+	VUNPCKHPS   Y9, Y7, Y14
+	VUNPCKLPD   Y12, Y10, Y11
+	VUNPCKHPD   Y12, Y10, Y10
+	VUNPCKLPD   Y14, Y13, Y12
+	VUNPCKHPD   Y14, Y13, Y13
+	MOVLQSX     16(CX), R14
+	VSUBPS      Y0, Y11, Y11
+	VMULPS      Y1, Y11, Y11
+	VMOVUPS     Y11, (DX)(R14*4)
+	MOVLQSX     20(CX), R14
+	VSUBPS      Y0, Y10, Y10
+	VMULPS      Y1, Y10, Y10
+	VMOVUPS     Y10, (DX)(R14*4)
+	MOVLQSX     24(CX), R14
+	VSUBPS      Y0, Y12, Y10
+	VMULPS      Y1, Y10, Y10
+	VMOVUPS     Y10, (DX)(R14*4)
+	MOVLQSX     28(CX), R14
+	VSUBPS      Y0, Y13, Y10
+	VMULPS      Y1, Y10, Y10
+	VMOVUPS     Y10, (DX)(R14*4)
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, CX
+	DECQ        BX
+	JNZ         changed_block
+
+changed_block_end:
+done:
 	VZEROUPPER
 	RET
 
@@ -117,9 +203,9 @@ DATA lanesaf7efeff<>+56(SB)/4, $0xaf7efeff
 DATA lanesaf7efeff<>+60(SB)/4, $0xaf7efeff
 GLOBL lanesaf7efeff<>(SB), RODATA|NOPTR, $64
 
-// func loadU8AVX2(src *uint8, row *int32, at *int32, dst *float32, blocks int)
+// func loadU8AVX2(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·loadU8AVX2(SB), NOSPLIT, $0-40
+TEXT ·loadU8AVX2(SB), NOSPLIT, $0-48
 	MOVQ    src+0(FP), AX
 	MOVQ    at+16(FP), CX
 	MOVQ    dst+24(FP), DX
@@ -133,6 +219,12 @@ TEXT ·loadU8AVX2(SB), NOSPLIT, $0-40
 	MOVLQSX 20(SI), R12
 	MOVLQSX 24(SI), R13
 	MOVLQSX 28(SI), SI
+	MOVL    mean+40(FP), R14
+	CMPL    R14, $0x00000000
+	JNE     changed
+	MOVL    factor+44(FP), R14
+	CMPL    R14, $0x3f800000
+	JNE     changed
 	TESTQ   BX, BX
 	JZ      block_end
 
@@ -215,12 +307,116 @@ block:
 	JNZ         block
 
 block_end:
+	JMP done
+
+changed:
+	VBROADCASTSS mean+40(FP), Y0
+	VBROADCASTSS factor+44(FP), Y1
+	TESTQ        BX, BX
+	JZ           changed_block_end
+
+changed_block:
+	VPMOVZXBD   (AX)(DI*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y3
+	VFMADD231PS lanes3b808081<>+0(SB), Y2, Y3
+	VPMOVZXBD   (AX)(R8*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y4
+	VFMADD231PS lanes3b808081<>+0(SB), Y2, Y4
+	VPMOVZXBD   (AX)(R9*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y5
+	VFMADD231PS lanes3b808081<>+0(SB), Y2, Y5
+	VPMOVZXBD   (AX)(R10*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y6
+	VFMADD231PS lanes3b808081<>+0(SB), Y2, Y6
+	VPMOVZXBD   (AX)(R11*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y7
+	VFMADD231PS lanes3b808081<>+0(SB), Y2, Y7
+	VPMOVZXBD   (AX)(R12*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y8
+	VFMADD231PS lanes3b808081<>+0(SB), Y2, Y8
+	VPMOVZXBD   (AX)(R13*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y9
+	VFMADD231PS lanes3b808081<>+0(SB), Y2, Y9
+	VPMOVZXBD   (AX)(SI*1), Y2
+	VCVTDQ2PS   Y2, Y2
+	VMULPS      lanesaf7efeff<>+0(SB), Y2, Y10
+	VFMADD231PS lanes3b808081<>+0(SB), Y2, Y10
+	VPERM2F128  $0x20, Y7, Y3, Y2
+	VPERM2F128  $0x31, Y7, Y3, Y3
+	VPERM2F128  $0x20, Y8, Y4, Y7
+	VPERM2F128  $0x31, Y8, Y4, Y4
+	VPERM2F128  $0x20, Y9, Y5, Y8
+	VPERM2F128  $0x31, Y9, Y5, Y5
+	VPERM2F128  $0x20, Y10, Y6, Y9
+	VPERM2F128  $0x31, Y10, Y6, Y6
+	VUNPCKLPS   Y7, Y2, Y10
+	VUNPCKLPS   Y9, Y8, Y11
+	VUNPCKHPS   Y7, Y2, Y2
+	VUNPCKHPS   Y9, Y8, Y8
+	VUNPCKLPD   Y11, Y10, Y7
+	VUNPCKHPD   Y11, Y10, Y9
+	VUNPCKLPD   Y8, Y2, Y10
+	VUNPCKHPD   Y8, Y2, Y2
+	MOVLQSX     (CX), R14
+	VSUBPS      Y0, Y7, Y7
+	VMULPS      Y1, Y7, Y7
+	VMOVUPS     Y7, (DX)(R14*4)
+	MOVLQSX     4(CX), R14
+	VSUBPS      Y0, Y9, Y7
+	VMULPS      Y1, Y7, Y7
+	VMOVUPS     Y7, (DX)(R14*4)
+	MOVLQSX     8(CX), R14
+	VSUBPS      Y0, Y10, Y7
+	VMULPS      Y1, Y7, Y7
+	VMOVUPS     Y7, (DX)(R14*4)
+	MOVLQSX     12(CX), R14
+	VSUBPS      Y0, Y2, Y2
+	VMULPS      Y1, Y2, Y2
+	VMOVUPS     Y2, (DX)(R14*4)
+	VUNPCKLPS   Y4, Y3, Y2
+	VUNPCKLPS   Y6, Y5, Y7
+	VUNPCKHPS   Y4, Y3, Y3
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPD   Y7, Y2, Y4
+	VUNPCKHPD   Y7, Y2, Y2
+	VUNPCKLPD   Y5, Y3, Y6
+	VUNPCKHPD   Y5, Y3, Y3
+	MOVLQSX     16(CX), R14
+	VSUBPS      Y0, Y4, Y4
+	VMULPS      Y1, Y4, Y4
+	VMOVUPS     Y4, (DX)(R14*4)
+	MOVLQSX     20(CX), R14
+	VSUBPS      Y0, Y2, Y2
+	VMULPS      Y1, Y2, Y2
+	VMOVUPS     Y2, (DX)(R14*4)
+	MOVLQSX     24(CX), R14
+	VSUBPS      Y0, Y6, Y2
+	VMULPS      Y1, Y2, Y2
+	VMOVUPS     Y2, (DX)(R14*4)
+	MOVLQSX     28(CX), R14
+	VSUBPS      Y0, Y3, Y2
+	VMULPS      Y1, Y2, Y2
+	VMOVUPS     Y2, (DX)(R14*4)
+	ADDQ        $0x08, AX
+	ADDQ        $0x20, CX
+	DECQ        BX
+	JNZ         changed_block
+
+changed_block_end:
+done:
 	VZEROUPPER
 	RET
 
-// func loadU8AVX512(src *uint8, row *int32, at *int32, dst *float32, blocks int)
+// func loadU8AVX512(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX, AVX512BW, AVX512F
-TEXT ·loadU8AVX512(SB), NOSPLIT, $256-40
+TEXT ·loadU8AVX512(SB), NOSPLIT, $256-48
 	MOVQ      src+0(FP), AX
 	MOVQ      row+8(FP), CX
 	MOVQ      at+16(FP), DX
@@ -229,6 +425,12 @@ TEXT ·loadU8AVX512(SB), NOSPLIT, $256-40
 	VMOVDQU32 lanesTogether<>+0(SB), Z0
 	VMOVUPS   lanes3b808081<>+0(SB), Z1
 	VMOVUPS   lanesaf7efeff<>+0(SB), Z2
+	MOVL      mean+40(FP), DI
+	CMPL      DI, $0x00000000
+	JNE       changed
+	MOVL      factor+44(FP), DI
+	CMPL      DI, $0x3f800000
+	JNE       changed
 	TESTQ     SI, SI
 	JZ        block_end
 
@@ -383,6 +585,198 @@ block:
 	JNZ          block
 
 block_end:
+	JMP done
+
+changed:
+	VBROADCASTSS mean+40(FP), Z3
+	VBROADCASTSS factor+44(FP), Z4
+	TESTQ        SI, SI
+	JZ           changed_block_end
+
+changed_block:
+	MOVLQSX      (CX), DI
+	VMOVDQU      (AX)(DI*1), X5
+	MOVLQSX      16(CX), DI
+	VINSERTI32X4 $0x01, (AX)(DI*1), Z5, Z5
+	MOVLQSX      32(CX), DI
+	VINSERTI32X4 $0x02, (AX)(DI*1), Z5, Z5
+	MOVLQSX      48(CX), DI
+	VINSERTI32X4 $0x03, (AX)(DI*1), Z5, Z5
+	MOVLQSX      4(CX), DI
+	VMOVDQU      (AX)(DI*1), X6
+	MOVLQSX      20(CX), DI
+	VINSERTI32X4 $0x01, (AX)(DI*1), Z6, Z6
+	MOVLQSX      36(CX), DI
+	VINSERTI32X4 $0x02, (AX)(DI*1), Z6, Z6
+	MOVLQSX      52(CX), DI
+	VINSERTI32X4 $0x03, (AX)(DI*1), Z6, Z6
+	MOVLQSX      8(CX), DI
+	VMOVDQU      (AX)(DI*1), X7
+	MOVLQSX      24(CX), DI
+	VINSERTI32X4 $0x01, (AX)(DI*1), Z7, Z7
+	MOVLQSX      40(CX), DI
+	VINSERTI32X4 $0x02, (AX)(DI*1), Z7, Z7
+	MOVLQSX      56(CX), DI
+	VINSERTI32X4 $0x03, (AX)(DI*1), Z7, Z7
+	MOVLQSX      12(CX), DI
+	VMOVDQU      (AX)(DI*1), X8
+	MOVLQSX      28(CX), DI
+	VINSERTI32X4 $0x01, (AX)(DI*1), Z8, Z8
+	MOVLQSX      44(CX), DI
+	VINSERTI32X4 $0x02, (AX)(DI*1), Z8, Z8
+	MOVLQSX      60(CX), DI
+	VINSERTI32X4 $0x03, (AX)(DI*1), Z8, Z8
+	VPUNPCKLBW   Z6, Z5, Z9
+	VPUNPCKLBW   Z8, Z7, Z10
+	VPUNPCKLWD   Z10, Z9, Z11
+	VPERMD       Z11, Z0, Z11
+	VMOVDQU32    Z11, (SP)
+	VPUNPCKHWD   Z10, Z9, Z9
+	VPERMD       Z9, Z0, Z9
+	VMOVDQU32    Z9, 64(SP)
+	VPUNPCKHBW   Z6, Z5, Z9
+	VPUNPCKHBW   Z8, Z7, Z10
+	VPUNPCKLWD   Z10, Z9, Z11
+	VPERMD       Z11, Z0, Z11
+	VMOVDQU32    Z11, 128(SP)
+	VPUNPCKHWD   Z10, Z9, Z9
+	VPERMD       Z9, Z0, Z9
+	VMOVDQU32    Z9, 192(SP)
+	VPMOVZXBD    (SP), Z9
+	MOVLQSX      (DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    16(SP), Z9
+	MOVLQSX      4(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    32(SP), Z9
+	MOVLQSX      8(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    48(SP), Z9
+	MOVLQSX      12(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    64(SP), Z9
+	MOVLQSX      16(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    80(SP), Z9
+	MOVLQSX      20(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    96(SP), Z9
+	MOVLQSX      24(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    112(SP), Z9
+	MOVLQSX      28(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    128(SP), Z9
+	MOVLQSX      32(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    144(SP), Z9
+	MOVLQSX      36(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    160(SP), Z9
+	MOVLQSX      40(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    176(SP), Z9
+	MOVLQSX      44(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    192(SP), Z9
+	MOVLQSX      48(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    208(SP), Z9
+	MOVLQSX      52(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    224(SP), Z9
+	MOVLQSX      56(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	VPMOVZXBD    240(SP), Z9
+	MOVLQSX      60(DX), DI
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VSUBPS       Z3, Z10, Z9
+	VMULPS       Z4, Z9, Z9
+	VMOVUPS      Z9, (BX)(DI*4)
+	ADDQ         $0x10, AX
+	ADDQ         $0x40, DX
+	DECQ         SI
+	JNZ          changed_block
+
+changed_block_end:
+done:
 	VZEROUPPER
 	RET
 

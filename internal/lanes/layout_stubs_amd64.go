@@ -5,13 +5,13 @@
 package lanes
 
 //go:noescape
-func loadF32AVX2(src *float32, row *int32, at *int32, dst *float32, blocks int)
+func loadF32AVX2(src *float32, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 
 //go:noescape
-func loadU8AVX2(src *uint8, row *int32, at *int32, dst *float32, blocks int)
+func loadU8AVX2(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 
 //go:noescape
-func loadU8AVX512(src *uint8, row *int32, at *int32, dst *float32, blocks int)
+func loadU8AVX512(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
 
 //go:noescape
 func transposeAVX2(x *float32, dst *float32, dstStride int, blocks int)

@@ -38,41 +38,59 @@ func overlapping(offsets []int32, apart int32) (a, b int32, found bool) {
 	return 0, 0, false
 }
 
-// U8 takes bytes as fractions of 255. row[i] is where lane i's example starts in src:
+// Channel says how numbers are taken: v as (v − Mean)·Factor, in this order, each step rounded to float32.
+type Channel struct{ Mean, Factor float32 }
+
+// AsIs takes numbers as they are.
+var AsIs = []Channel{{Mean: 0, Factor: 1}}
+
+// U8 takes bytes as fractions of 255. row[i] is where lane i's example starts in src. The features are divided evenly between the
+// channels, in order: c is the channel of feature f.
 //
 //	for f := range at {
 //		for i := range 16 {
-//			dst[at[f]+i] = float32(src[row[i]+f]) / 255
+//			dst[at[f]+i] = (float32(src[row[i]+f])/255 - c.Mean) * c.Factor
 //		}
 //	}
-func (l *Load) U8(src []uint8, row *[Lanes]int32, dst []float32) {
-	l.check(len(src), row, len(dst))
-	for f := l.assemblyU8(src, row, dst); f < len(l.at); f++ {
-		v := at(dst, int(l.at[f]))
-		for i, r := range row {
-			v[i] = float32(src[int(r)+f]) / 255
+func (l *Load) U8(src []uint8, row *[Lanes]int32, channels []Channel, dst []float32) {
+	l.check(len(src), row, len(channels), len(dst))
+	per := len(l.at) / len(channels)
+	for k, c := range channels {
+		first, end := k*per, (k+1)*per
+		for f := first + loadU8Assembly(src[first:], row, l.at[first:end], c, dst); f < end; f++ {
+			v := at(dst, int(l.at[f]))
+			for i, r := range row {
+				v[i] = (float32(src[int(r)+f])/255 - c.Mean) * c.Factor
+			}
 		}
 	}
 }
 
-// F32 takes numbers as they are:
+// F32 takes numbers:
 //
-//	dst[at[f]+i] = src[row[i]+f]
-func (l *Load) F32(src []float32, row *[Lanes]int32, dst []float32) {
-	l.check(len(src), row, len(dst))
-	for f := l.assemblyF32(src, row, dst); f < len(l.at); f++ {
-		v := at(dst, int(l.at[f]))
-		for i, r := range row {
-			v[i] = src[int(r)+f]
+//	dst[at[f]+i] = (src[row[i]+f] - c.Mean) * c.Factor
+func (l *Load) F32(src []float32, row *[Lanes]int32, channels []Channel, dst []float32) {
+	l.check(len(src), row, len(channels), len(dst))
+	per := len(l.at) / len(channels)
+	for k, c := range channels {
+		first, end := k*per, (k+1)*per
+		for f := first + loadF32Assembly(src[first:], row, l.at[first:end], c, dst); f < end; f++ {
+			v := at(dst, int(l.at[f]))
+			for i, r := range row {
+				v[i] = (src[int(r)+f] - c.Mean) * c.Factor
+			}
 		}
 	}
 }
 
-func (l *Load) check(src int, row *[Lanes]int32, dst int) {
+func (l *Load) check(src int, row *[Lanes]int32, channels, dst int) {
 	for i, r := range row {
 		if r < 0 || int(r)+len(l.at) > src {
 			panic(fmt.Sprintf("lanes: lane %d: example at %d, of %d features, in %d values", i, r, len(l.at), src))
 		}
+	}
+	if channels < 1 || len(l.at)%channels != 0 {
+		panic(fmt.Sprintf("lanes: %d features in %d channels", len(l.at), channels))
 	}
 	checkLen("dst", dst, l.dst)
 }

@@ -58,6 +58,8 @@ const (
 	Rows      Purpose = 29 // measurements that a decision of a filter's chain looks at
 	Shares    Purpose = 30 // measurements of a scan that each node of a filter has
 	Decide    Purpose = 31 // what is learnt from calibration examples: randomised sets, examples held out, the network of wrong answers
+	Augment   Purpose = 32 // crops and flips of the images of a training step
+	View      Purpose = 33 // seeds of the crops and flips that the gradients of a trajectory see
 )
 
 // Key is the address of a stream.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -58,7 +60,7 @@ func quads(v [4]vec) [4]vec {
 // loadRows writes a kernel that takes 8 rows and blocks of 8 features. read returns the first four and the last four
 // features of rows j and j+4, side by side.
 func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg.Register) (low, high [4]vec)) {
-	TEXT(kernel, NOSPLIT, "func(src *"+of+", row, at *int32, dst *float32, blocks int)")
+	TEXT(kernel, NOSPLIT, "func(src *"+of+", row, at *int32, dst *float32, blocks int, mean, factor float32)")
 	Pragma("noescape")
 	src, at, dst, blocks := load("src"), load("at"), load("dst"), load("blocks")
 	table, row := load("row"), make([]reg.Register, 8)
@@ -66,20 +68,43 @@ func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg
 		row[i] = GP64()
 		MOVLQSX(Mem{Base: table, Disp: 4 * i}, row[i])
 	}
-	loop("block", blocks, func() {
-		low, high := read(src, row)
-		for q, v := range [][4]vec{low, high} {
-			for i, y := range quads(v) {
-				to := GP64()
-				MOVLQSX(Mem{Base: at, Disp: 16*q + 4*i}, to)
-				VMOVUPS(y, Mem{Base: dst, Index: to, Scale: 4})
+	inChannel(&machine{avx2, map[uint32]Op{}}, func(label string, taken func(vec) vec) {
+		loop(label, blocks, func() {
+			low, high := read(src, row)
+			for q, v := range [][4]vec{low, high} {
+				for i, y := range quads(v) {
+					to := GP64()
+					MOVLQSX(Mem{Base: at, Disp: 16*q + 4*i}, to)
+					VMOVUPS(taken(y), Mem{Base: dst, Index: to, Scale: 4})
+				}
 			}
-		}
-		ADDQ(Imm(uint64(8*size)), src)
-		ADDQ(Imm(32), at)
+			ADDQ(Imm(uint64(8*size)), src)
+			ADDQ(Imm(32), at)
+		})
 	})
 	VZEROUPPER()
 	RET()
+}
+
+// inChannel emits loops twice: for numbers that a channel changes, (x − mean)·factor, and for those that stay as they are.
+func inChannel(m *machine, loops func(label string, taken func(x vec) vec)) {
+	for _, of := range []struct {
+		name  string
+		plain float32
+	}{{"mean", 0}, {"factor", 1}} {
+		bits := GP32()
+		MOVL(param(of.name), bits)
+		CMPL(bits, U32(math.Float32bits(of.plain)))
+		JNE(LabelRef("changed"))
+	}
+	loops("block", func(x vec) vec { return x })
+	JMP(LabelRef("done"))
+	Label("changed")
+	mean, factor := m.reg(), m.reg()
+	VBROADCASTSS(param("mean"), mean)
+	VBROADCASTSS(param("factor"), factor)
+	loops("changed_block", func(x vec) vec { return m.mul(m.sub(x, mean), factor) })
+	Label("done")
 }
 
 // fractions makes bytes fractions of 255: x·high + x·low, where high + low is 1/255 to 48 bits. For all 256 bytes that is what
@@ -119,7 +144,7 @@ func loadU8() {
 // feature side by side, and a permutation brings those of all lanes together.
 func loadU8Wide() {
 	m := &machine{avx512, map[uint32]Op{}}
-	TEXT("loadU8AVX512", NOSPLIT, "func(src *uint8, row, at *int32, dst *float32, blocks int)")
+	TEXT("loadU8AVX512", NOSPLIT, "func(src *uint8, row, at *int32, dst *float32, blocks int, mean, factor float32)")
 	Pragma("noescape")
 	src, row, at, dst, blocks := load("src"), load("row"), load("at"), load("dst"), load("blocks")
 	data := GLOBL("lanesTogether", RODATA|NOPTR)
@@ -129,7 +154,7 @@ func loadU8Wide() {
 	together, bytes := ZMM(), AllocLocal(256)
 	VMOVDQU32(data, together)
 	divided := fractions(m)
-	loop("block", blocks, func() {
+	each := func(taken func(vec) vec) {
 		var a [4]vec
 		for k := range a {
 			a[k] = ZMM()
@@ -156,11 +181,12 @@ func loadU8Wide() {
 			x, to := ZMM(), GP64()
 			VPMOVZXBD(bytes.Offset(16*f), x)
 			MOVLQSX(Mem{Base: at, Disp: 4 * f}, to)
-			VMOVUPS(divided(x), Mem{Base: dst, Index: to, Scale: 4})
+			VMOVUPS(taken(divided(x)), Mem{Base: dst, Index: to, Scale: 4})
 		}
 		ADDQ(Imm(16), src)
 		ADDQ(Imm(64), at)
-	})
+	}
+	inChannel(m, func(label string, taken func(vec) vec) { loop(label, blocks, func() { each(taken) }) })
 	VZEROUPPER()
 	RET()
 }

@@ -2,20 +2,22 @@ package nn
 
 import "github.com/starling-smc/starling/internal/rng"
 
-// Masks names the dropout masks of a training step. The mask of an example is a function of these fields and of the example's
-// index: neither the batch nor the threads have an influence.
-type Masks struct {
+// View names what a training step sees of its examples: the masks of dropout layers, and the changes of images (data.Augment). Those of an
+// example are a function of these fields and of the example's index: neither the batch nor the threads have an influence.
+type View struct {
 	Seed    uint64
 	Restart int // of a search for point estimates; below 2²⁰
-	Epoch   int // counted from 1, below 2³²; an example has one mask in an epoch
+	Epoch   int // counted from 1, below 2³²; an example is seen in one way in an epoch
 }
 
-// stream is the random numbers of an example's mask. Epoch 0 is for the passes of a prediction.
-func (m Masks) stream(example int) *rng.Stream { return m.key(example).Stream() }
+// stream is the random numbers of an example, of its masks or of its change. Masks of epoch 0 are for the passes of a prediction.
+func (v View) stream(purpose rng.Purpose, example int) *rng.Stream {
+	return v.key(purpose, example).Stream()
+}
 
-func (m Masks) key(example int) rng.Key {
+func (v View) key(purpose rng.Purpose, example int) rng.Key {
 	return rng.Key{
-		Seed: m.Seed, Purpose: rng.Dropout, Iteration: m.Epoch, Particle: m.Restart,
+		Seed: v.Seed, Purpose: purpose, Iteration: v.Epoch, Particle: v.Restart,
 		Island: example % rng.MaxIslands, Mutation: example / rng.MaxIslands,
 	}
 }
