@@ -9,22 +9,35 @@ import (
 )
 
 // DrawShared draws φ, the parameters that particles share, for a network that nobody has trained: weights from N(0, 1/fan_in)
-// (LeCun et al., Efficient BackProp, 1998), biases 0, and the likelihood's own parameter, log σ, 0. Weights of outputs that are scales
-// are 0 too (nn.Tensor.Zero).
+// (LeCun et al., Efficient BackProp, 1998), and the rest as untrained says.
 func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 	phi := make([]float64, net.Shared())
 	for _, t := range net.Tensors() {
-		if t.Role == nn.RoleRandom || t.Kind != nn.Weights {
-			continue
+		if t.Role != nn.RoleRandom {
+			untrained(t, 1, s, phi[t.Offset:][:t.Size])
 		}
-		weights, sd := phi[t.Offset:][:t.Size], 1/math.Sqrt(float64(t.FanIn))
-		s.Normals(weights)
-		for i := range weights {
-			weights[i] *= sd
-		}
-		clear(weights[t.Size-t.Zero:])
 	}
 	return phi
+}
+
+// untrained sets the values of a tensor of a network that nobody has trained: weights to draws of N(0, gain/fan_in), γ of a normalisation
+// to 1, and all else to 0, such as biases, β and τ, and the likelihood's own log σ. Weights of outputs that are scales are 0 too
+// (nn.Tensor.Zero).
+func untrained(t nn.Tensor, gain float64, s *rng.Stream, values []float64) {
+	clear(values)
+	switch t.Kind {
+	case nn.Weights:
+		s.Normals(values)
+		sd := math.Sqrt(gain) / math.Sqrt(float64(t.FanIn))
+		for i := range values {
+			values[i] *= sd
+		}
+		clear(values[t.Size-t.Zero:])
+	case nn.Scales:
+		for i := range values {
+			values[i] = 1
+		}
+	}
 }
 
 // Whole is the prior of net.Whole() with which point estimates of whole networks are searched: the given one of θ, over
