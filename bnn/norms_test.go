@@ -10,17 +10,18 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// normed are tensors of a convolution, of a normalisation with a threshold behind it, and a learned log σ: 18 + 3 + 3·3 + 1 values.
+// normed are tensors of a convolution, of a normalisation with a threshold behind it, a learned log σ, and a learned ε: 18 + 3 + 3·3 + 1 + 1 values.
 var normed = []nn.Tensor{
 	{Name: "0.weight", Shape: []int{3, 6}, Size: 18, FanIn: 6, Kind: nn.Weights}, {Name: "0.bias", Shape: []int{3}, Offset: 18, Size: 3, FanIn: 6, Kind: nn.Biases},
 	{Name: "1.weight", Shape: []int{3}, Offset: 21, Size: 3, Kind: nn.Scales}, {Name: "1.bias", Shape: []int{3}, Offset: 24, Size: 3, Kind: nn.Shifts},
 	{Name: "1.tau", Shape: []int{3}, Offset: 27, Size: 3, Kind: nn.Shifts}, {Name: "log_sd", Shape: []int{1}, Offset: 30, Size: 1, Kind: nn.Own},
+	{Name: "1.eps", Shape: []int{1}, Offset: 31, Size: 1, Kind: nn.Epsilons},
 }
 
 // In every family γ, β and τ have the prior that docs/parts.md says, and the likelihood's own parameter N(0, 1). The log-density at a point is the
 // sum over components of that normal law, or the integral over each tensor's precision.
 func TestPriorsOfNorms(t *testing.T) {
-	theta := make([]float64, 31)
+	theta := make([]float64, 32)
 	rng.Key{Seed: 8, Purpose: rng.Synthetic}.Stream().Normals(theta)
 	for name, c := range map[string]struct {
 		family       NormalPrior
@@ -39,7 +40,7 @@ func TestPriorsOfNorms(t *testing.T) {
 		for _, x := range normed {
 			values, v := theta[x.Offset:][:x.Size], c.weight
 			switch x.Kind {
-			case nn.Scales, nn.Shifts:
+			case nn.Scales, nn.Shifts, nn.Epsilons:
 				v = c.norm
 			case nn.Own:
 				v = 1
@@ -72,11 +73,10 @@ func TestPriorsOfNorms(t *testing.T) {
 	}
 }
 
-// Draws of the prior that learns have γ of each width too: |γ|²/2 of two components is Lomax, as TestScaleMixtureDraws says of weights. Here it is enough that
-// γ, β and τ are drawn, described and searched as tensors of their own, and log σ is not.
+// γ, β, τ and ε learn widths of their own, which are told, and log σ does not.
 func TestWidthsOfNorms(t *testing.T) {
 	p := mixture(t, normed, 1, 1)
-	one := &Ensemble{Net: ofSize(t, 31), LogWeights: []float64{0}, Theta: make([]float32, 31)}
+	one := &Ensemble{Net: ofSize(t, 32), LogWeights: []float64{0}, Theta: make([]float32, 32)}
 	for i := range one.Theta {
 		one.Theta[i] = 0.01
 	}
@@ -90,11 +90,11 @@ func TestWidthsOfNorms(t *testing.T) {
 			t.Errorf("%s: small components leave the width at %v, the prior has %v", w.Tensor, w.Posterior.At50, w.Prior.At50)
 		}
 	}
-	if len(names) != 5 || names[2] != "1.weight" || names[4] != "1.tau" {
+	if len(names) != 6 || names[2] != "1.weight" || names[4] != "1.tau" {
 		t.Errorf("widths of %v", names)
 	}
-	sd := make([]float64, 31)
-	p.SDs(make([]float64, 31), sd)
+	sd := make([]float64, 32)
+	p.SDs(make([]float64, 32), sd)
 	if want := 1 / math.Sqrt(1+1.5); !golden.Near(sd[21], want, 1e-14, 0) || !golden.Near(sd[29], want, 1e-14, 0) || sd[30] != 1 {
 		t.Errorf("at 0 γ has the sd %v, τ %v, log σ %v: want %v, %[4]v and 1", sd[21], sd[29], sd[30], want)
 	}

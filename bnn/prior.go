@@ -32,16 +32,16 @@ func Isotropic(tensors []nn.Tensor, variance float64) (*Normal, error) {
 }
 
 // FanIn gives the weights and the bias of each layer mean 0 and variance gain/(number of inputs of one unit); a gain
-// of 2 suits ReLU (He et al. 2015). γ, β and τ of a normalisation have no such number, and the prior N(0, 1).
+// of 2 suits ReLU (He et al. 2015). Tensors of a normalisation have no such number, and the prior N(0, 1).
 func FanIn(tensors []nn.Tensor, gain float64) (*Normal, error) {
 	if !positive(gain) {
 		return nil, fmt.Errorf("prior fan_in must be positive, is %v", gain)
 	}
 	return layered(tensors, func(t nn.Tensor) float64 {
-		if t.Kind == nn.Scales || t.Kind == nn.Shifts {
-			return 1
+		if t.Kind == nn.Weights || t.Kind == nn.Biases {
+			return gain / float64(t.FanIn)
 		}
-		return gain / float64(t.FanIn)
+		return 1
 	}), nil
 }
 

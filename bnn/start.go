@@ -20,24 +20,33 @@ func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 	return phi
 }
 
-// untrained sets the values of a tensor of a network that nobody has trained: weights to draws of N(0, gain/fan_in), γ of a normalisation
-// to 1, and all else to 0, such as biases, β and τ, and the likelihood's own log σ. Weights of outputs that are scales are 0 too
-// (nn.Tensor.Zero).
+// untrained sets the values of a tensor of a network that nobody has trained: weights to draws of N(0, gain/fan_in), and all else to
+// Neutral. Weights of outputs that are scales are 0 (nn.Tensor.Zero).
 func untrained(t nn.Tensor, gain float64, s *rng.Stream, values []float64) {
-	clear(values)
-	switch t.Kind {
-	case nn.Weights:
-		s.Normals(values)
-		sd := math.Sqrt(gain) / math.Sqrt(float64(t.FanIn))
+	if t.Kind != nn.Weights {
 		for i := range values {
-			values[i] *= sd
+			values[i] = Neutral(t.Kind)
 		}
-		clear(values[t.Size-t.Zero:])
-	case nn.Scales:
-		for i := range values {
-			values[i] = 1
-		}
+		return
 	}
+	s.Normals(values)
+	sd := math.Sqrt(gain) / math.Sqrt(float64(t.FanIn))
+	for i := range values {
+		values[i] *= sd
+	}
+	clear(values[t.Size-t.Zero:])
+}
+
+// Neutral is the value at which the components of a tensor start where they are not drawn: 1 for γ of a normalisation, 1e-4 for its ε, and
+// 0 for all others, such as biases, β, τ, and the likelihood's own log σ.
+func Neutral(k nn.Kind) float64 {
+	switch k {
+	case nn.Scales:
+		return 1
+	case nn.Epsilons:
+		return 1e-4
+	}
+	return 0
 }
 
 // Whole is the prior of net.Whole() with which point estimates of whole networks are searched: the given one of θ, over

@@ -39,7 +39,7 @@ func (FromPrior) Draw(_ []nn.Tensor, prior mcmc.Prior, s *rng.Stream, theta []fl
 }
 
 // He begins at weights drawn from N(0, 2/fan_in), which keeps the spread of values from layer to layer where ReLU follows (He et al. 2015,
-// section 2.2), biases 0, γ of a normalisation 1, β and τ 0, and the likelihood's own parameters 0.
+// section 2.2), and the rest as Neutral says.
 type He struct{}
 
 // Draw implements Start.

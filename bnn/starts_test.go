@@ -18,18 +18,19 @@ func TestStartsDraw(t *testing.T) {
 		{Name: "gamma", Offset: 10020, Size: 7, Kind: nn.Scales}, {Name: "beta", Offset: 10027, Size: 7, Kind: nn.Shifts},
 		{Name: "tau", Offset: 10034, Size: 7, Kind: nn.Shifts}, {Name: "out", Offset: 10041, Size: 12000, FanIn: 300, Kind: nn.Weights, Zero: 2000},
 		{Name: "log_sd", Offset: 22041, Size: 1, Kind: nn.Own},
+		{Name: "eps", Offset: 22042, Size: 1, Kind: nn.Epsilons},
 	}
 	prior := isotropic(t, tensors, 0.3)
 	key := rng.Key{Seed: 5, Purpose: rng.Start}
 	drawn := func(by Start) []float64 {
-		theta := make([]float64, 22042)
+		theta := make([]float64, 22043)
 		for i := range theta {
 			theta[i] = math.NaN() // what was there before counts for nothing
 		}
 		by.Draw(tensors, prior, key.Stream(), theta)
 		return theta
 	}
-	shared := make([]float64, 22042)
+	shared := make([]float64, 22043)
 	for s, i := key.Stream(), 0; i < len(tensors); i++ {
 		untrained(tensors[i], 1, s, shared[tensors[i].Offset:][:tensors[i].Size])
 	}
@@ -40,10 +41,7 @@ func TestStartsDraw(t *testing.T) {
 		for _, x := range tensors {
 			values := c.theta[x.Offset:][:x.Size]
 			if x.Kind != nn.Weights {
-				want := 0.0
-				if x.Kind == nn.Scales {
-					want = 1
-				}
+				want := map[nn.Kind]float64{nn.Scales: 1, nn.Epsilons: 1e-4}[x.Kind]
 				if slices.ContainsFunc(values, func(v float64) bool { return v != want }) {
 					t.Errorf("%s: %s begins at %v, want %v", name, x.Name, values, want)
 				}
@@ -62,7 +60,7 @@ func TestStartsDraw(t *testing.T) {
 			}
 		}
 	}
-	theta := make([]float64, 22042)
+	theta := make([]float64, 22043)
 	if prior.Sample(key.Stream(), theta); !slices.Equal(drawn(FromPrior{}), theta) {
 		t.Error("the start prior is no draw of the prior")
 	}

@@ -106,8 +106,8 @@ func (v *variational) place() []float64 {
 }
 
 // begin sets the start: m and φ at the network that is given or, where none is, m at a draw N(μ, min(s, fan_in^−½)²) for a prior
-// N(μ, s²), which keeps the values of the layers in scale whatever the prior. γ of a normalisation is at 1. Biases, β and τ are at μ, and
-// so is what nn.Tensor.Zero names.
+// N(μ, s²), which keeps the values of the layers in scale whatever the prior. γ and ε of a normalisation are as in bnn.Neutral. Biases, β
+// and τ are at μ, and so is what nn.Tensor.Zero names.
 func (v *variational) begin() {
 	net := v.job.Net
 	m, phi := v.job.divide(v.place())
@@ -134,9 +134,9 @@ func (v *variational) draw(random []nn.Tensor) []float64 {
 			for i := range part {
 				part[i] += float64(min(sd[i], widest) * s.Normal())
 			}
-		case nn.Scales:
+		case nn.Scales, nn.Epsilons:
 			for i := range part {
-				part[i] = 1
+				part[i] = bnn.Neutral(t.Kind)
 			}
 		}
 	}
