@@ -45,9 +45,10 @@ func small(t *testing.T) map[string]Spec {
 		"augmented-epochs": preset(t, "mnist7", conv, changed, "map.epochs=1", "map.restarts=2", "prior.anchor=null",
 			"method={smc: {particles: 3, start: map, weight: bootstrap, path: {full: {iterations: 3}}, move: {epoch: {step: 0.0005, batch: 300}}, keep: {after: {iterations: 2}}}}"),
 		"point":      trees(t, "prior.anchor.s=0"),
-		"map":        trees(t, "prior.anchor=null", "method=map"),
+		"map":        trees(t, "prior.anchor=null", "method=map", "map.start=prior"),
 		"ensemble":   trees(t, "prior.anchor=null", "method=ensemble"),
 		"optimised":  trees(t, "prior.anchor=null", "method=ensemble", "map.optimiser={adamw: {decay: 0.02}}", "map.schedule=cosine"),
+		"descents":   trees(t, "prior.anchor=null", "method=ensemble", "map={restarts: 3, epochs: 5, keep: last, start: he, optimiser: adam, schedule: {cosine: {warmup: 2}}}"),
 		"swa":        trees(t, "prior.anchor=null", "method={swa: {warmup: 2, snapshots: 3}}", "map.optimiser={sgd: {momentum: 0.5}}", "map.schedule={step: {every: 2}}"),
 		"swag":       trees(t, "prior.anchor=null", "map={optimiser: adam, epochs: 4}", "method={swag: {members: 3, warmup: 1, snapshots: 4, rank: 2, draws: 3}}"),
 		"dropout":    trees(t, "prior.anchor=null", "model.layers=[{dense: 4}, relu, {dropout: 0.4}, {dense: 3}]", "method={dropout: {passes: 3}}"),
@@ -172,6 +173,9 @@ func rows(spec Spec) (used []string) {
 	if spec.MAP != nil {
 		add("optimiser", nn.Optimisers.Name(spec.MAP.Optimiser))
 		add("schedule", nn.Schedules.Name(spec.MAP.Schedule))
+		if spec.MAP.Start != nil {
+			add("start", bnn.Starts.Name(spec.MAP.Start))
+		}
 	}
 	if spec.Prior.Family != nil {
 		add("prior", bnn.Priors.Name(spec.Prior.Family))
@@ -209,7 +213,7 @@ func rows(spec Spec) (used []string) {
 // tables are all of spec.Families.
 var tables = map[string]config.Family{
 	"method": method.Methods, "likelihood": nn.Likelihoods, "layer": nn.Layers, "prior": bnn.Priors,
-	"optimiser": nn.Optimisers, "schedule": nn.Schedules, "weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
+	"optimiser": nn.Optimisers, "schedule": nn.Schedules, "start": bnn.Starts, "weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
 	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers, "stop": method.Stops,
 	"score": decide.Scores, "signal": decide.Signals, "cutoff": decide.Cutoffs,
 }
@@ -320,6 +324,8 @@ var settings = map[string]string{
 	"layer frn":              "model.layers.0={frn: {tlu: true, eps: learned}, name: bn1}",
 	"layer residual":         "model.layers.0={residual: {body: [{conv: {filters: 1, kernel: 3, pad: 1}}, tanh], shortcut: [{conv: {filters: 1, kernel: 1}}]}}",
 	"layer pad":              "model.layers.0={residual: {body: [{conv: {filters: 4, kernel: 3, stride: 2, pad: 1}}, frn], shortcut: pad}}",
+	"start prior":            "map.start=prior",
+	"start he":               "map={start: he, keep: last, schedule: {cosine: {warmup: 3}}}",
 	"layer flatten":          "model.layers.0=flatten",
 	"layer relu":             "model.layers.0=relu",
 	"layer tanh":             "model.layers.0=tanh",

@@ -14,8 +14,8 @@ import (
 //
 //	log p(θ) = −½ Σᵢ [(θᵢ−mᵢ)²/vᵢ + log(2π vᵢ)],
 //
-// made by Isotropic or FanIn; Anchored moves and shrinks it to a point. A learned log σ (tensor log_sd) has the prior N(0,
-// 1), whatever the variance of the weights.
+// made by Isotropic or FanIn; Anchored moves and shrinks it to a point. The likelihood's own parameters, such as a learned log σ (tensor
+// log_sd), have the prior N(0, 1), whatever the variance of the network's.
 type Normal struct {
 	mean, variance, precision []float64 // precision is 1/variance
 	constant                  float64   // −½ Σ log(2π vᵢ)
@@ -32,19 +32,25 @@ func Isotropic(tensors []nn.Tensor, variance float64) (*Normal, error) {
 }
 
 // FanIn gives the weights and the bias of each layer mean 0 and variance gain/(number of inputs of one unit); a gain
-// of 2 suits ReLU (He et al. 2015).
+// of 2 suits ReLU (He et al. 2015). Tensors of a normalisation have no such number, and the prior N(0, 1).
 func FanIn(tensors []nn.Tensor, gain float64) (*Normal, error) {
 	if !positive(gain) {
 		return nil, fmt.Errorf("prior fan_in must be positive, is %v", gain)
 	}
-	return layered(tensors, func(t nn.Tensor) float64 { return gain / float64(t.FanIn) }), nil
+	return layered(tensors, func(t nn.Tensor) float64 {
+		if t.Kind == nn.Weights || t.Kind == nn.Biases {
+			return gain / float64(t.FanIn)
+		}
+		return 1
+	}), nil
 }
 
+// layered has a variance for each tensor of the network, and 1 for the likelihood's own.
 func layered(tensors []nn.Tensor, variance func(nn.Tensor) float64) *Normal {
 	var variances []float64
 	for _, t := range tensors {
-		v := 1.0 // of log_sd, which has no inputs
-		if t.FanIn > 0 {
+		v := 1.0
+		if t.Kind != nn.Own {
 			v = variance(t)
 		}
 		for range t.Size {

@@ -9,7 +9,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// ScaleMixture is a prior whose widths are learned. Every tensor g, the weights or the biases of a layer, has a precision τ_g of its own:
+// ScaleMixture is a prior whose widths are learned. Every tensor g of a layer, such as its weights, its biases, or γ of a normalisation, has
+// a precision τ_g of its own:
 //
 //	τ_g ~ Gamma(a, b)          shape a, rate b: mean a/b
 //	θ_i ~ N(0, 1/τ_g)          for the n_g components of the tensor, independently given τ_g
@@ -20,7 +21,7 @@ import (
 //	∇ log p(θ_g) = −(a + n_g/2) θ_g / (b + |θ_g|²/2)
 //
 // which is a multivariate Student-t distribution of 2a degrees of freedom. Given θ the precision is Gamma(a + n_g/2, b + |θ_g|²/2):
-// Precision. A learned log σ (tensor log_sd) has the prior N(0, 1).
+// Precision. The likelihood's own parameters, such as a learned log σ (tensor log_sd), have the prior N(0, 1).
 //
 // A component has a variance, b/(a − 1), only for a above 1. The mode is θ = 0, and not a typical place: for many weights its density
 // is so high that a descent on it would end at the zero network. Searched is the prior for descents.
@@ -45,7 +46,7 @@ func NewScaleMixture(tensors []nn.Tensor, shape, rate float64) (*ScaleMixture, e
 	p := &ScaleMixture{shape: shape, rate: rate, tensors: tensors, searched: searched}
 	for _, t := range tensors {
 		c := 0.0
-		if t.FanIn > 0 {
+		if t.Kind != nn.Own {
 			half := float64(0.5 * float64(t.Size))
 			c = rng.LogGamma(shape+half) - rng.LogGamma(shape) + float64(shape*rng.Log(rate)) - float64(half*rng.Log(2*math.Pi))
 		}
@@ -60,14 +61,14 @@ func (p *ScaleMixture) Dim() int { return p.searched.Dim() }
 // searcher is a prior whose mode is no good network, so that point estimates are searched with another.
 type searcher interface{ Searched() mcmc.Prior }
 
-// Searched is the prior with which point estimates are searched: N(0, 2/fan_in), of each layer.
+// Searched is the prior with which point estimates are searched: FanIn of 2.
 func (p *ScaleMixture) Searched() mcmc.Prior { return p.searched }
 
 // Sample sets theta, of length Dim, to a draw: of every tensor the precision, then its components.
 func (p *ScaleMixture) Sample(s *rng.Stream, theta []float64) {
 	for _, t := range p.tensors {
 		sd := 1.0
-		if t.FanIn > 0 {
+		if t.Kind != nn.Own {
 			sd = rng.Exp(float64(0.5 * (rng.Log(p.rate) - s.LogOfGamma(p.shape))))
 		}
 		part := theta[:t.Size]
@@ -104,7 +105,7 @@ func (p *ScaleMixture) LogDensity(theta, grad []float64) float64 {
 // θ_g.
 func (p *ScaleMixture) tensor(k int, squares float64) (density, pull float64) {
 	t := p.tensors[k]
-	if t.FanIn == 0 {
+	if t.Kind == nn.Own {
 		return float64(-0.5*squares) - float64(0.5*float64(t.Size)*rng.Log(2*math.Pi)), 1
 	}
 	a, b := p.Precision(t.Size, squares)

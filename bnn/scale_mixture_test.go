@@ -15,7 +15,7 @@ import (
 // mixed are tensors of several sizes, and a learned log σ.
 var mixed = []nn.Tensor{
 	{Name: "0.weight", Shape: []int{3, 2}, Size: 6, FanIn: 2}, {Name: "0.bias", Shape: []int{3}, Offset: 6, Size: 3, FanIn: 2, Kind: nn.Biases},
-	{Name: "2.weight", Shape: []int{1, 1}, Offset: 9, Size: 1, FanIn: 1}, {Name: "log_sd", Shape: []int{1}, Offset: 10, Size: 1},
+	{Name: "2.weight", Shape: []int{1, 1}, Offset: 9, Size: 1, FanIn: 1}, {Name: "log_sd", Shape: []int{1}, Offset: 10, Size: 1, Kind: nn.Own},
 }
 
 func mixture(t testing.TB, tensors []nn.Tensor, shape, rate float64) *ScaleMixture {
@@ -94,7 +94,7 @@ func TestScaleMixtureFarAway(t *testing.T) {
 // of Kolmogorov and Smirnov is above 2.87/√n, and the correlation above 5.3/√n, with probability 1e-6 for all 7 together.
 func TestScaleMixtureDraws(t *testing.T) {
 	const n = 30000
-	tensors := []nn.Tensor{{Name: "a", Size: 2, FanIn: 1}, {Name: "b", Size: 1, FanIn: 1}, {Name: "c", Size: 2, FanIn: 7}, {Name: "log_sd", Size: 1}}
+	tensors := []nn.Tensor{{Name: "a", Size: 2, FanIn: 1}, {Name: "b", Size: 1, FanIn: 1}, {Name: "c", Size: 2, FanIn: 7}, {Name: "log_sd", Size: 1, Kind: nn.Own}}
 	check := func(what string, x []float64, cdf func(float64) float64) {
 		if far, _ := uq.KS(x, cdf); !(far <= 2.87/math.Sqrt(n)) {
 			t.Errorf("%s: draws are %v from their law", what, far)

@@ -49,10 +49,10 @@ func (p PriorSettings) Gaussian() bool { return p.Family != nil && p.Family.Gaus
 // NormalPrior is the prior of independent normal components with mean 0. Exactly one of its settings is given. Where Variance is
 // LearnedVariance, it is the usual LearnedPrior.
 type NormalPrior struct {
-	// Variance is that of every weight and bias; learned (in Go LearnedVariance): each tensor learns its own, as with the prior learned of
-	// shape 1 and rate 1.
+	// Variance is that of every weight and bias, and of γ, β and τ of a normalisation; learned (in Go LearnedVariance): each tensor learns
+	// its own, as with the prior learned of shape 1 and rate 1.
 	Variance float64 `yaml:"variance,omitempty,nonzero" words:"learned=-1"`
-	FanIn    float64 `yaml:"fan_in,omitempty,nonzero"` // the variance is FanIn/(number of inputs of a unit), for each layer
+	FanIn    float64 `yaml:"fan_in,omitempty,nonzero"` // the variance is FanIn/(number of inputs of a unit), for each layer; γ, β and τ of a normalisation have variance 1
 
 	// Decay is the coefficient of a weight decay that was trained with: a loss of −1/N log p(D|θ) + decay/2 |θ|² is −1/N times the
 	// log-posterior if the variance is 1/(Decay·N) (docs/smc-sghmc-ensembles.md, section 4, A9).

@@ -104,7 +104,7 @@ func TestWrittenSettings(t *testing.T) {
 
 // Settings build the priors that their names say; in every family Gaussian tells the truth.
 func TestPriorSettingsBuild(t *testing.T) {
-	tensors := []nn.Tensor{{Name: "0.weight", Shape: []int{3, 4}, Size: 12, FanIn: 4}, {Name: "log_sd", Shape: []int{1}, Offset: 12, Size: 1}}
+	tensors := []nn.Tensor{{Name: "0.weight", Shape: []int{3, 4}, Size: 12, FanIn: 4}, {Name: "log_sd", Shape: []int{1}, Offset: 12, Size: 1, Kind: nn.Own}}
 	theta := make([]float64, 13)
 	theta[2] = 7
 	for _, c := range []struct {

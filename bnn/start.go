@@ -9,22 +9,44 @@ import (
 )
 
 // DrawShared draws φ, the parameters that particles share, for a network that nobody has trained: weights from N(0, 1/fan_in)
-// (LeCun et al., Efficient BackProp, 1998), biases 0, and the likelihood's own parameter, log σ, 0. Weights of outputs that are scales
-// are 0 too (nn.Tensor.Zero).
+// (LeCun et al., Efficient BackProp, 1998), and the rest as untrained says.
 func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 	phi := make([]float64, net.Shared())
 	for _, t := range net.Tensors() {
-		if t.Role == nn.RoleRandom || t.Kind != nn.Weights {
-			continue
+		if t.Role != nn.RoleRandom {
+			untrained(t, 1, s, phi[t.Offset:][:t.Size])
 		}
-		weights, sd := phi[t.Offset:][:t.Size], 1/math.Sqrt(float64(t.FanIn))
-		s.Normals(weights)
-		for i := range weights {
-			weights[i] *= sd
-		}
-		clear(weights[t.Size-t.Zero:])
 	}
 	return phi
+}
+
+// untrained sets the values of a tensor of a network that nobody has trained: weights to draws of N(0, gain/fan_in), and all else to
+// Neutral. Weights of outputs that are scales are 0 (nn.Tensor.Zero).
+func untrained(t nn.Tensor, gain float64, s *rng.Stream, values []float64) {
+	if t.Kind != nn.Weights {
+		for i := range values {
+			values[i] = Neutral(t.Kind)
+		}
+		return
+	}
+	s.Normals(values)
+	sd := math.Sqrt(gain) / math.Sqrt(float64(t.FanIn))
+	for i := range values {
+		values[i] *= sd
+	}
+	clear(values[t.Size-t.Zero:])
+}
+
+// Neutral is the value at which the components of a tensor start where they are not drawn: 1 for γ of a normalisation, 1e-4 for its ε, and
+// 0 for all others, such as biases, β, τ, and the likelihood's own log σ.
+func Neutral(k nn.Kind) float64 {
+	switch k {
+	case nn.Scales:
+		return 1
+	case nn.Epsilons:
+		return 1e-4
+	}
+	return 0
 }
 
 // Whole is the prior of net.Whole() with which point estimates of whole networks are searched: the given one of θ, over

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -38,7 +39,7 @@ func (p *ScaleMixture) widths(e *Ensemble) (widths []Width, err error) {
 	prior := precisions{p.shape, []precision{{p.rate, 1}}}.widths()
 	offset := 0
 	for _, t := range p.tensors {
-		if t.FanIn > 0 {
+		if t.Kind != nn.Own {
 			norms := make([]float64, e.Size())
 			if err := e.norms(offset, t.Size, norms); err != nil {
 				return nil, err

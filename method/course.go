@@ -19,7 +19,7 @@ import (
 // epoch 0, and both are its own.
 type Course struct {
 	Restart int         `json:"restart"`
-	From    int         `json:"from"` // the epoch of the first number: 0, or 1 where the restart began at a draw of the prior
+	From    int         `json:"from"` // the epoch of the first number: 0, or 1 where the restart began at a draw
 	Train   []uq.Number `json:"train_nll"`
 	Val     []uq.Number `json:"val_nll,omitempty"` // nil without validation examples
 }

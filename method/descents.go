@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/config"
@@ -20,7 +19,7 @@ type search struct {
 	Search
 	objective
 	seed     uint64
-	first    []float64 // start of restart 0; nil: a draw of the prior, as for the others
+	first    []float64 // start of restart 0; nil: a draw, as for the others
 	validate *nn.Model // nil without validation examples
 	labels   []int32   // of the validation examples; nil for regression
 }
@@ -30,7 +29,7 @@ func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []flo
 	if err := config.Check(s); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
-	b := &search{Search: s, objective: objective{prior: prior, batch: s.Batch}, seed: seed, first: first}
+	b := &search{Search: s.SettleWith(net), objective: objective{prior: prior, batch: s.Batch}, seed: seed, first: first}
 	if prior.Dim() != net.Dim() {
 		return nil, fmt.Errorf("MAP: prior of %d parameters for a network of %d", prior.Dim(), net.Dim())
 	}
@@ -70,7 +69,7 @@ func (b *search) restarts() []*restart {
 	return parts
 }
 
-// points gathers the best state of each restart and chooses the best of them. Restarts whose loss was not finite are left out, while at
+// points gathers the state that each restart keeps and chooses the best of them. Restarts whose loss was not finite are left out, while at
 // least half remain: else the error is that of the first.
 func (b *search) points(ctx context.Context, restarts []*restart) (*Points, error) {
 	p := &Points{Net: b.train.Net()}
@@ -88,14 +87,11 @@ func (b *search) points(ctx context.Context, restarts []*restart) (*Points, erro
 		if err != nil {
 			return nil, fmt.Errorf("MAP: %w", err)
 		}
-		theta, nll, best := r.Theta, math.NaN(), r.Epochs
-		if b.validate != nil {
-			theta, nll, best = r.Watch.Theta, r.Watch.Best, r.Watch.BestAt
-		}
 		if len(p.NLL) == 0 || loss < least {
 			p.Chosen, least = len(p.NLL), loss
 		}
-		p.Theta, p.NLL, p.BestEpoch, p.Accuracy = append(p.Theta, theta...), append(p.NLL, nll), append(p.BestEpoch, best), append(p.Accuracy, r.Accuracy)
+		theta, at := r.kept()
+		p.Theta, p.NLL, p.Epoch, p.Accuracy = append(p.Theta, theta...), append(p.NLL, at.nll), append(p.Epoch, at.epoch), append(p.Accuracy, at.accuracy)
 	}
 	if 2*len(p.NLL) < len(restarts) {
 		return nil, first
@@ -103,11 +99,12 @@ func (b *search) points(ctx context.Context, restarts []*restart) (*Points, erro
 	return p, nil
 }
 
-// loss is the validation NLL of a restart's best state or, without validation examples, minus the log density of its last state. The
-// error of a loss that is not finite, now or while the restart went on, is a *lossError.
+// loss is the validation NLL of the state that a restart keeps or, without validation examples, minus the log density of its last state.
+// The error of a loss that is not finite, now or while the restart went on, is a *lossError.
 func (b *search) loss(ctx context.Context, r *restart) (float64, error) {
 	if err := r.lost(); err != nil || b.validate != nil {
-		return r.Watch.Best, err
+		_, at := r.kept()
+		return at.nll, err
 	}
 	var ll [1]float64
 	if err := b.train.LogLik(ctx, nil, r.Theta, ll[:], nil); err != nil {

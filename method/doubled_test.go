@@ -31,7 +31,7 @@ func TestDescentsOfDoubledData(t *testing.T) {
 				t.Fatal(err)
 			}
 			job.Prior = prior(t, job.Net, variance)
-			job.Search = &Search{Restarts: 1, Rate: 0.05, Batch: 1000, Epochs: 12, Optimiser: by, Schedule: nn.Constant{}}
+			job.Search = &Search{Restarts: 1, Rate: 0.05, Batch: 1000, Epochs: 12, Keep: KeepLastEpoch, Optimiser: by, Schedule: nn.Constant{}}
 			do(t, job, MAP{}.Settle(around(MAP{}), unheard()))
 			return job.Points.Best()
 		}

@@ -23,7 +23,7 @@ func TestRestartsLeftOut(t *testing.T) {
 		s.first = far
 		r := s.fit(t, net, 0.5, train, validate, 2)
 		d := net.Dim()
-		if !slices.Equal(r.Lost, []int{0}) || !slices.Equal(r.Theta, want.Theta[d:]) || len(r.NLL) != 2 || len(r.Accuracy) != 2 || len(r.BestEpoch) != 2 || want.Lost != nil {
+		if !slices.Equal(r.Lost, []int{0}) || !slices.Equal(r.Theta, want.Theta[d:]) || len(r.NLL) != 2 || len(r.Accuracy) != 2 || len(r.Epoch) != 2 || want.Lost != nil {
 			t.Fatalf("left out: %v and %v; %d scores", r.Lost, want.Lost, len(r.NLL))
 		}
 		if got := r.starts(1, 3); !slices.Equal(got, slices.Concat(r.at(1, 1), r.at(0, 2))) {

@@ -11,6 +11,7 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -186,7 +187,7 @@ func TestSearchShare(t *testing.T) {
 // A search tells of the best restart so far, in the targets' own units, and of what it knows of it.
 func TestStatusOfSearch(t *testing.T) {
 	begun := func(epochs int, ended bool, nll, accuracy float64, at int) *restart {
-		r := &restart{descent: descent{Epochs: epochs, Ended: ended, Accuracy: accuracy}}
+		r := &restart{search: &search{validate: new(nn.Model), Search: Search{Keep: KeepBestEpoch}}, descent: descent{Epochs: epochs, Ended: ended, Accuracy: accuracy}}
 		if !math.IsInf(nll, 1) {
 			r.descent.Watch.Theta, r.descent.Watch.Best, r.descent.Watch.BestAt = []float64{1}, nll, at
 		}

@@ -29,8 +29,8 @@ type restart struct {
 type descent struct {
 	Theta    []float64    // the present parameters; nil: the restart has not begun
 	Moments  nn.Moments   // of the optimiser
-	Watch    nn.EarlyStop // of the validation NLL; Watch.Theta is the best state
-	Accuracy float64      // of the best state on the validation examples; NaN without them and for regression
+	Watch    nn.EarlyStop // of the validation NLL, where the best epoch is kept; Watch.Theta is its state
+	Accuracy float64      // of the state that is kept so far on the validation examples; NaN without them and for regression
 	Epochs   int          // epochs made
 	Ended    bool
 
@@ -61,6 +61,25 @@ func (r *restart) Done() bool { return r.Ended }
 
 // K is the number of epochs made.
 func (r *restart) K() int { return r.Epochs }
+
+// mark is a state by its scores on the validation examples.
+type mark struct {
+	epoch         int     // counted from 1; 0: the start
+	nll, accuracy float64 // NaN without validation examples; the accuracy for regression, too
+}
+
+// kept returns the state that the restart would keep if it ended now; no parameters where none was scored yet.
+func (r *restart) kept() (theta []float64, at mark) {
+	switch {
+	case r.validate == nil:
+		return r.Theta, mark{r.Epochs, math.NaN(), r.Accuracy}
+	case r.Keep == KeepBestEpoch:
+		return r.Watch.Theta, mark{r.Watch.BestAt, r.Watch.Best, r.Accuracy}
+	case len(r.Val) == 0:
+		return nil, mark{}
+	}
+	return r.Theta, mark{r.Epochs, r.Val[len(r.Val)-1], r.Accuracy}
+}
 
 // given reports whether the restart begins at the given network.
 func (r *restart) given() bool { return r.number == 0 && r.first != nil }
@@ -131,13 +150,14 @@ func (r *restart) lost() error {
 	return err
 }
 
-// begin sets the parameters to a draw of the prior, but for outputs that are scales (nn.Tensor.Zero). The first restart begins at the
+// begin sets the parameters to a draw (Search.Start), but for outputs that are scales (nn.Tensor.Zero). The first restart begins at the
 // given network instead, if there is one, and scores it.
 func (r *restart) begin(ctx context.Context) (err error) {
 	r.descent = descent{Theta: make([]float64, r.train.Dim()), Watch: nn.EarlyStop{Patience: r.Patience}, Accuracy: math.NaN()}
 	if !r.given() {
-		r.prior.Sample(r.key(rng.Start, r.number, 0).Stream(), r.Theta)
-		for _, t := range r.train.Net().Tensors() {
+		tensors := r.train.Net().Tensors()
+		r.Start.Draw(tensors, r.prior, r.key(rng.Start, r.number, 0).Stream(), r.Theta)
+		for _, t := range tensors {
 			clear(r.Theta[t.Offset:][t.Size-t.Zero : t.Size])
 		}
 		return nil
@@ -154,7 +174,9 @@ func (r *restart) begin(ctx context.Context) (err error) {
 	nll := 0.0
 	if nll, r.Accuracy, err = r.score(ctx); err == nil {
 		r.Val = append(r.Val, nll)
-		r.Watch.Start(nll, r.Theta)
+		if r.Keep == KeepBestEpoch {
+			r.Watch.Start(nll, r.Theta)
+		}
 	}
 	return err
 }
@@ -181,8 +203,10 @@ func (r *restart) epoch(ctx context.Context) error {
 	if err := finite("log-likelihood of the validation set", w.ll[0], rate); err != nil {
 		return err
 	}
-	r.Ended = r.Watch.Observe(nll, r.Theta) || r.Ended
-	if r.Watch.BestAt == r.Epochs {
+	if r.Keep == KeepBestEpoch {
+		r.Ended = r.Watch.Observe(nll, r.Theta) || r.Ended
+	}
+	if _, at := r.kept(); at.epoch == r.Epochs {
 		r.Accuracy = accuracy
 	}
 	return nil

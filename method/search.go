@@ -5,13 +5,14 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 )
 
 // Search looks for the maximum of the posterior (MAP) by early-stopped stochastic gradient descent from several starts
 // (Liang et al., Scalable Bayesian Monte Carlo, Algorithm 1, line 1; the settings that the paper leaves open are defaults of
-// this project). Each restart begins at a draw of the prior, where outputs that are logarithms of standard deviations are set to 0,
+// this project). Each restart begins at a draw (Start), where outputs that are logarithms of standard deviations are set to 0,
 // and takes steps of the optimiser on
 //
 //	mean over the batch of −log p(y|x,θ)  −  log p(θ) / N
@@ -19,22 +20,40 @@ import (
 // over mini-batches, in an order of its own for every epoch. For an optimiser with a weight decay of its own, AdamW, the second term is
 // left out: the decay takes the place of the prior, which would count twice. The result is then the maximum of the posterior for no
 // prior, but the network that PyTorch's AdamW trains on the mean of the loss. Adam has no decay, and takes the prior. The last batch of an
-// epoch is the remainder, with its own mean.
+// epoch is the remainder, with its own mean. The decay of AdamW acts on all parameters alike, also on biases and on γ, β and τ of a
+// normalisation, as PyTorch's does by default.
 // The schedule sets the rate of every epoch.
 // After each epoch the mean negative log-likelihood (NLL) of the validation examples is computed and the best state is kept;
 // Patience epochs without a new best end the restart. Where restart 0 begins at a given network, that network is scored before
-// its first epoch, so that the descent cannot end with a worse one. Without validation examples every restart runs all its
-// epochs, its last state is its result, and the best restart is the one of highest posterior density.
+// its first epoch, so that the descent cannot end with a worse one. With Keep last the validation examples only score: every restart
+// runs all its epochs, and its last state is its result, overfitted or not. The best restart is the one whose result has the least
+// validation NLL. Without validation examples the last states are the results, too, and the best restart is the one of highest posterior
+// density.
 type Search struct {
-	Restarts int     `yaml:"restarts"`           // descents, each from its own start; default 8, or as many as the method starts from
-	Rate     float64 `yaml:"rate"`               // step of the first epoch; default: the optimiser's usual one, 0.03 for sgd
-	Batch    int     `yaml:"batch"`              // examples a step; default 64
-	Epochs   int     `yaml:"epochs"`             // passes over the examples, at most; default 300, without validation examples 5
-	Patience int     `yaml:"patience,omitempty"` // epochs without a better validation NLL after which a restart ends; 0: no restart ends early. Default 20, without validation examples none
+	Restarts int     `yaml:"restarts"` // descents, each from its own start; default 8, or as many as the method starts from
+	Rate     float64 `yaml:"rate"`     // the largest step, that of the first epoch unless the schedule warms up; default: the optimiser's usual one, 0.03 for sgd
+	Batch    int     `yaml:"batch"`    // examples a step; default 64
+	Epochs   int     `yaml:"epochs"`   // passes over the examples, at most; default 300, without validation examples 5
+
+	// Start is where descents begin; a run's config has the one that was taken. Default: he for networks with a normalisation, prior for
+	// others. The first descent begins at model.init, if that is given.
+	Start bnn.Start `yaml:"start,omitempty"`
+
+	// Keep is the state that a restart ends with. best, the default: that of the epoch of least validation NLL. last, the default without
+	// validation examples: that of the last epoch, and validation examples only score.
+	Keep string `yaml:"keep"`
+
+	Patience int `yaml:"patience,omitempty"` // epochs without a better validation NLL after which a restart ends; 0: no restart ends early. Default 20, with keep: last or without validation examples none
 
 	Optimiser nn.Optimiser `yaml:"optimiser"` // makes the steps; default: sgd
 	Schedule  nn.Schedule  `yaml:"schedule"`  // how the rate falls; default: constant
 }
+
+// What a restart may keep.
+const (
+	KeepBestEpoch = "best"
+	KeepLastEpoch = "last"
+)
 
 // Complete fills in defaults. restarts is the number that the method needs (Needs.Restarts).
 func (s *Search) Complete(restarts int, validates bool) {
@@ -48,11 +67,23 @@ func (s *Search) Complete(restarts int, validates bool) {
 	}
 	fill(&s.Rate, s.Optimiser.Usual())
 	fill(&s.Batch, 64)
-	if validates {
-		fill(&s.Epochs, 300)
+	if !validates { // there is no early stopping, and all epochs are made
+		fill(&s.Epochs, 5)
+		fill(&s.Keep, KeepLastEpoch)
+		return
+	}
+	fill(&s.Epochs, 300)
+	if fill(&s.Keep, KeepBestEpoch); s.Keep == KeepBestEpoch {
 		fill(&s.Patience, 20)
 	}
-	fill(&s.Epochs, 5) // without validation examples there is no early stopping, and all epochs are made
+}
+
+// SettleWith returns the search with the start that suits a network, where none is given.
+func (s Search) SettleWith(net *nn.Net) Search {
+	if s.Start == nil {
+		s.Start = bnn.UsualStart(net.Tensors())
+	}
+	return s
 }
 
 // Check refuses settings that are wrong for any search.
@@ -61,20 +92,25 @@ func (s Search) Check(f *config.Faults) {
 	f.Positive("rate", s.Rate)
 	f.AtLeast("batch", s.Batch, 1)
 	f.AtLeast("epochs", s.Epochs, 1)
+	f.OneOf("keep", s.Keep, KeepBestEpoch, KeepLastEpoch)
 	f.AtLeast("patience", s.Patience, 0)
 	f.If(s.Optimiser == nil, "optimiser", "want one of %s", strings.Join(nn.Optimisers.Names(), ", "))
 	f.If(s.Schedule == nil, "schedule", "want one of %s", strings.Join(nn.Schedules.Names(), ", "))
+	if rising, ok := s.Schedule.(nn.Rising); ok && rising.Rises() >= s.Epochs {
+		f.Conflict([]string{"schedule." + nn.Schedules.Name(s.Schedule) + ".warmup", "epochs"}, "a warm-up of %s leaves none of %s for the fall: want fewer",
+			numeral.Several(rising.Rises(), "epoch"), numeral.Several(s.Epochs, "epoch"))
+	}
 }
 
 // Points holds the results of the restarts of a Search, but for those that were left out.
 type Points struct {
-	Net       *nn.Net   // with every parameter random
-	Theta     []float64 // best state of each restart, Restarts×D, of whole networks
-	NLL       []float64 // its mean NLL on the validation examples, in nats; NaN without them
-	Accuracy  []float64 // its accuracy there, 0 to 1; NaN without them and for regression
-	BestEpoch []int     // the epoch of the best state, counted from 1; 0: the start
-	Chosen    int       // the restart of lowest NLL; without validation examples, of highest posterior density
-	Lost      []int     // restarts that were left out, since their loss was not finite
+	Net      *nn.Net   // with every parameter random
+	Theta    []float64 // the state that each restart keeps, Restarts×D, of whole networks
+	NLL      []float64 // its mean NLL on the validation examples, in nats; NaN without them
+	Accuracy []float64 // its accuracy there, 0 to 1; NaN without them and for regression
+	Epoch    []int     // the epoch of the state, counted from 1; 0: the start
+	Chosen   int       // the restart of lowest NLL; without validation examples, of highest posterior density
+	Lost     []int     // restarts that were left out, since their loss was not finite
 }
 
 // Best is the parameter vector of the chosen restart: the MAP.

@@ -50,11 +50,11 @@ func TestMAPFirstIsScored(t *testing.T) {
 		return nil
 	}
 	r := s.fit(t, net, 0.5, train, validate, 1)
-	if !slices.Equal(r.Best(), s.first) || r.Chosen != 0 || r.BestEpoch[0] != 0 || r.NLL[0] != good.NLL[0] || r.Accuracy[0] != good.Accuracy[0] {
+	if !slices.Equal(r.Best(), s.first) || r.Chosen != 0 || r.Epoch[0] != 0 || r.NLL[0] != good.NLL[0] || r.Accuracy[0] != good.Accuracy[0] {
 		t.Errorf("restart %d was chosen, the first is of epoch %d, NLL %v and accuracy %v; it began at %v and %v",
-			r.Chosen, r.BestEpoch[0], r.NLL[0], r.Accuracy[0], good.NLL[0], good.Accuracy[0])
+			r.Chosen, r.Epoch[0], r.NLL[0], r.Accuracy[0], good.NLL[0], good.Accuracy[0])
 	}
-	if !slices.Equal(r.at(1, 1), drawn.at(1, 1)) || r.BestEpoch[1] != drawn.BestEpoch[1] {
+	if !slices.Equal(r.at(1, 1), drawn.at(1, 1)) || r.Epoch[1] != drawn.Epoch[1] {
 		t.Error("the second restart is another one")
 	}
 

@@ -3,6 +3,7 @@ package method
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/runs"
 )
@@ -14,16 +15,15 @@ type searchWatch struct {
 	scale    float64 // added to a mean NLL to get it in the targets' own units
 	tell     func(Status)
 
-	made          []int
-	ended         []bool
-	epoch         int     // of the best state so far; 0: a restart's start
-	nll, accuracy float64 // of the best state, on the validation examples; NLL +Inf: there is none yet
+	made  []int
+	ended []bool
+	kept  []mark // what each restart keeps so far; NLL +Inf: nothing yet
 }
 
 func newSearchWatch(restarts []*restart, most int, scale float64, tell func(Status)) *searchWatch {
 	return &searchWatch{
 		restarts: restarts, most: most, scale: scale, tell: tell,
-		made: make([]int, len(restarts)), ended: make([]bool, len(restarts)), nll: math.Inf(1),
+		made: make([]int, len(restarts)), ended: make([]bool, len(restarts)), kept: slices.Repeat([]mark{{nll: math.Inf(1)}}, len(restarts)),
 	}
 }
 
@@ -46,10 +46,20 @@ func (w *searchWatch) resumed(kept []runs.TraceLine) error {
 func (w *searchWatch) note(l runs.TraceLine) {
 	r := w.restarts[l.Part]
 	w.made[l.Part], w.ended[l.Part] = r.K(), r.Done()
-	best := &r.Watch
-	if nll := best.Best + w.scale; best.Theta != nil && nll < w.nll { // without validation examples none is the best
-		w.epoch, w.nll, w.accuracy = best.BestAt, nll, r.Accuracy
+	if theta, at := r.kept(); theta != nil {
+		w.kept[l.Part] = at
 	}
+}
+
+// best is what the best restart so far keeps; NLL +Inf if there is none, as without validation examples.
+func (w *searchWatch) best() mark {
+	best := mark{nll: math.Inf(1)}
+	for _, at := range w.kept {
+		if at.nll < best.nll {
+			best = at
+		}
+	}
+	return best
 }
 
 // report reports the progress of the search.
@@ -71,12 +81,12 @@ func (w *searchWatch) status() Status {
 	if s.Ended {
 		s.Long = fmt.Sprintf("best of %d starts", len(w.ended))
 	}
-	if !math.IsInf(w.nll, 1) {
-		score := fmt.Sprintf("validation %.1f %%", 100*w.accuracy)
-		if math.IsNaN(w.accuracy) {
-			score = fmt.Sprintf("validation NLL %.3f", w.nll)
+	if best := w.best(); !math.IsInf(best.nll, 1) {
+		score := fmt.Sprintf("validation %.1f %%", 100*best.accuracy)
+		if math.IsNaN(best.accuracy) {
+			score = fmt.Sprintf("validation NLL %.3f", best.nll+w.scale)
 		}
-		s.Long += fmt.Sprintf(", epoch %d  %s", w.epoch, score)
+		s.Long += fmt.Sprintf(", epoch %d  %s", best.epoch, score)
 	}
 	s.Short = s.Long
 	return s

@@ -97,8 +97,8 @@ func TestMAPIsRidge(t *testing.T) {
 	for k := range 3 {
 		wantNear(t, fmt.Sprintf("restart %d", k), r.at(k, 1), ridge.RawVector().Data, 2e-6)
 	}
-	if !math.IsNaN(r.NLL[0]) || !math.IsNaN(r.Accuracy[0]) || r.BestEpoch[0] != 200 {
-		t.Errorf("without a validation set: NLL %v, accuracy %v, best epoch %d", r.NLL, r.Accuracy, r.BestEpoch)
+	if !math.IsNaN(r.NLL[0]) || !math.IsNaN(r.Accuracy[0]) || r.Epoch[0] != 200 {
+		t.Errorf("without a validation set: NLL %v, accuracy %v, best epoch %d", r.NLL, r.Accuracy, r.Epoch)
 	}
 }
 
@@ -249,8 +249,8 @@ func TestMAPEarlyStopping(t *testing.T) {
 	}
 	stopped := false
 	for k, b := range seen {
-		if r.NLL[k] != b.nll || r.Accuracy[k] != b.accuracy || r.BestEpoch[k] != b.epoch {
-			t.Errorf("restart %d: %v, %v at %d, the best reported was %+v", k, r.NLL[k], r.Accuracy[k], r.BestEpoch[k], b)
+		if r.NLL[k] != b.nll || r.Accuracy[k] != b.accuracy || r.Epoch[k] != b.epoch {
+			t.Errorf("restart %d: %v, %v at %d, the best reported was %+v", k, r.NLL[k], r.Accuracy[k], r.Epoch[k], b)
 		}
 		if b.last != min(b.epoch+7, 200) {
 			t.Errorf("restart %d: best at epoch %d, stopped after %d", k, b.epoch, b.last)
@@ -378,7 +378,7 @@ func TestSearchUnits(t *testing.T) {
 	}
 }
 
-// What a config leaves out: as many restarts as the method needs, and patience where there are validation examples.
+// What a config leaves out: as many restarts as the method needs, and patience where validation examples choose the epoch.
 func TestSearchDefaults(t *testing.T) {
 	for _, c := range []struct {
 		s         Search
@@ -386,11 +386,12 @@ func TestSearchDefaults(t *testing.T) {
 		validates bool
 		want      Search
 	}{
-		{Search{}, 0, true, Search{8, 0.03, 64, 300, 20, nn.SGD{}, nn.Constant{}}},
-		{Search{}, 30, false, Search{30, 0.03, 64, 5, 0, nn.SGD{}, nn.Constant{}}},
-		{Search{Optimiser: nn.SGD{Momentum: 0.5}}, 0, true, Search{8, 0.015, 64, 300, 20, nn.SGD{Momentum: 0.5}, nn.Constant{}}},
-		{Search{Optimiser: nn.AdamW{}, Schedule: nn.Cosine{}}, 0, true, Search{8, 0.001, 64, 300, 20, nn.AdamW{}, nn.Cosine{}}},
-		{Search{Restarts: 2, Rate: 0.5, Batch: 7, Epochs: 9, Patience: 3}, 30, true, Search{2, 0.5, 7, 9, 3, nn.SGD{}, nn.Constant{}}},
+		{Search{}, 0, true, Search{8, 0.03, 64, 300, nil, "best", 20, nn.SGD{}, nn.Constant{}}},
+		{Search{}, 30, false, Search{30, 0.03, 64, 5, nil, "last", 0, nn.SGD{}, nn.Constant{}}},
+		{Search{Keep: "last"}, 0, true, Search{8, 0.03, 64, 300, nil, "last", 0, nn.SGD{}, nn.Constant{}}},
+		{Search{Optimiser: nn.SGD{Momentum: 0.5}}, 0, true, Search{8, 0.015, 64, 300, nil, "best", 20, nn.SGD{Momentum: 0.5}, nn.Constant{}}},
+		{Search{Optimiser: nn.AdamW{}, Schedule: nn.Cosine{}}, 0, true, Search{8, 0.001, 64, 300, nil, "best", 20, nn.AdamW{}, nn.Cosine{}}},
+		{Search{Restarts: 2, Rate: 0.5, Batch: 7, Epochs: 9, Patience: 3}, 30, true, Search{2, 0.5, 7, 9, nil, "best", 3, nn.SGD{}, nn.Constant{}}},
 	} {
 		got := c.s
 		if got.Complete(c.restarts, c.validates); got != c.want {

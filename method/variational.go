@@ -106,22 +106,13 @@ func (v *variational) place() []float64 {
 }
 
 // begin sets the start: m and φ at the network that is given or, where none is, m at a draw N(μ, min(s, fan_in^−½)²) for a prior
-// N(μ, s²), which keeps the values of the layers in scale whatever the prior. Biases are at μ, and so is what nn.Tensor.Zero names.
+// N(μ, s²), which keeps the values of the layers in scale whatever the prior. γ and ε of a normalisation are as in bnn.Neutral. Biases, β
+// and τ are at μ, and so is what nn.Tensor.Zero names.
 func (v *variational) begin() {
 	net := v.job.Net
 	m, phi := v.job.divide(v.place())
 	if m == nil {
-		m, phi = slices.Clone(v.mean), v.job.shared(0)
-		s := rng.Key{Seed: v.job.Seed, Purpose: rng.Init}.Stream()
-		for _, t := range net.Random() {
-			if t.Kind != nn.Weights {
-				continue
-			}
-			widest := 1 / math.Sqrt(float64(t.FanIn))
-			for i := t.Offset; i < t.Offset+t.Size-t.Zero; i++ {
-				m[i] += float64(min(v.sd[i], widest) * s.Normal())
-			}
-		}
+		m, phi = v.draw(net.Random()), v.job.shared(0)
 	}
 	v.first = append(v.first, m...)
 	for _, s := range v.sd {
@@ -130,6 +121,26 @@ func (v *variational) begin() {
 	if phi != nil {
 		v.first, v.frozen = append(v.first, phi[:net.Learned()]...), phi[net.Learned():]
 	}
+}
+
+// draw draws the m that begin begins at without a network.
+func (v *variational) draw(random []nn.Tensor) []float64 {
+	m, s := slices.Clone(v.mean), rng.Key{Seed: v.job.Seed, Purpose: rng.Init}.Stream()
+	for _, t := range random {
+		part, sd := m[t.Offset:][:t.Size-t.Zero], v.sd[t.Offset:]
+		switch t.Kind {
+		case nn.Weights:
+			widest := 1 / math.Sqrt(float64(t.FanIn))
+			for i := range part {
+				part[i] += float64(min(sd[i], widest) * s.Normal())
+			}
+		case nn.Scales, nn.Epsilons:
+			for i := range part {
+				part[i] = bnn.Neutral(t.Kind)
+			}
+		}
+	}
+	return m
 }
 
 // key is the key of a step's stream.

@@ -213,6 +213,22 @@ func TestSchedules(t *testing.T) {
 			t.Errorf("cosine: the share of epoch %d of 300 is %v, want %v", epoch, got, want)
 		}
 	}
+	for _, c := range []struct{ warmup, of int }{{1, 2}, {1, 300}, {3, 10}, {299, 300}} { // the rise, the whole rate, and the cosine of the rest
+		s := Cosine{Warmup: c.warmup}
+		for epoch := range c.warmup {
+			if got, want := s.Share(epoch, c.of), float64(epoch+1)/float64(c.warmup+1); got != want {
+				t.Errorf("%+v: the share of epoch %d is %v, want %v", c, epoch, got, want)
+			}
+		}
+		for epoch := range c.of - c.warmup {
+			if got, want := s.Share(c.warmup+epoch, c.of), (Cosine{}).Share(epoch, c.of-c.warmup); got != want {
+				t.Errorf("%+v: the share of epoch %d is %v, want %v", c, c.warmup+epoch, got, want)
+			}
+		}
+		if first, whole, last := s.Share(0, c.of), s.Share(c.warmup, c.of), s.Share(c.of-1, c.of); !(first > 0) || whole != 1 || !(last > 0) || s.Share(c.of, c.of) != 0 {
+			t.Errorf("%+v: the shares are %v at first, %v behind the warm-up, %v at last", c, first, whole, last)
+		}
+	}
 	for _, row := range Schedules {
 		if first := row.Part.Share(0, 7); first != 1 {
 			t.Errorf("%s: the share of the first epoch is %v", row.Name, first)

@@ -179,7 +179,7 @@ func everyResult(t *testing.T, net *Net) []float64 {
 	}
 	check(m.LogLik(context.Background(), nil, theta, ll, nil))
 	check(m.LogLik(context.Background(), nil, theta, ll, grad))
-	check(m.LogLikDropout(context.Background(), Masks{Seed: 3, Epoch: 2}, nil, theta, ll, grad))
+	check(m.LogLikSeen(context.Background(), View{Seed: 3, Epoch: 2}, nil, theta, ll, grad))
 	psi := make([]float64, net.Learned())
 	check(m.LearnedGradient(context.Background(), nil, theta, []float64{.5, .2, .3}, psi))
 	out := make([]float32, particles*n*net.Outputs())

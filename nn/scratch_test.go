@@ -71,7 +71,7 @@ func TestScratch(t *testing.T) {
 				}
 				for _, err := range []error{
 					m.LogLik(context.Background(), nil, theta, ll, nil),
-					m.LogLikDropout(context.Background(), Masks{}, nil, theta, ll, grad),
+					m.LogLikSeen(context.Background(), View{}, nil, theta, ll, grad),
 					m.LearnedGradient(context.Background(), nil, theta, weights, make([]float64, net.Learned())),
 					m.Outputs(context.Background(), nil, theta, make([]float32, c.particles*c.examples*net.Outputs())),
 				} {

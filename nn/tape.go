@@ -33,7 +33,7 @@ type tape struct {
 	target []float32 // of the tile: [group][output][16]
 	ll     []float32 // of the tile: [group][particle][16]
 
-	bytes  []uint8   // changed images of a group: those of a set of bytes
+	pixels []uint8   // changed images of a group: those of a set of bytes
 	floats []float32 // those of a set of floats
 	sums   []float32 // scratch of reduce
 

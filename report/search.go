@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -39,6 +40,9 @@ func (v *view) search() section {
 			fig.Caption = fmt.Sprintf("Of restart %d, the best of %d, counted from 0. ", v.run.Chosen, n)
 		}
 		fig.Caption += ofCourse
+		if s := v.run.Spec.MAP; s != nil && s.Keep == method.KeepLastEpoch && v.run.Courses[v.run.Chosen].Val != nil {
+			fig.Caption += " The last epoch is kept, whatever its validation NLL."
+		}
 		if all[0].at[0] == 0 {
 			fig.Caption += " Epoch 0 is the network of model.init."
 		}

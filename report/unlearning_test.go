@@ -89,6 +89,12 @@ func TestSearchFigure(t *testing.T) {
 	if !strings.Contains(fig.Caption, "restart 1, the best of 3") || !strings.Contains(fig.Caption, "Epoch 0") {
 		t.Error(fig.Caption)
 	}
+	for keep, told := range map[string]bool{method.KeepBestEpoch: false, method.KeepLastEpoch: true} {
+		f.run.Spec.MAP = &method.Search{Keep: keep}
+		if fig := f.view(t).search().Figures[0]; strings.Contains(fig.Caption, "The last epoch is kept") != told {
+			t.Errorf("keep: %s: %s", keep, fig.Caption)
+		}
+	}
 	var page strings.Builder
 	if err := Write(&page, f.run, f.a); err != nil || !strings.Contains(page.String(), `id="search"`) {
 		t.Error("the page lacks the picture")

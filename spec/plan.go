@@ -68,7 +68,7 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 	if err := s.Error(faults.All()...); err != nil {
 		return nil, err
 	}
-	s.Method = p.Method
+	s.Method, s.MAP = p.Method, p.Job.Search
 	p.Spec = s
 	if p.Job.Init, p.InitSum, err = s.readInit(net.Whole()); err != nil {
 		return nil, &DataError{fmt.Errorf("model.init: %w", err)}

@@ -51,7 +51,7 @@ type Model struct {
 
 // Families lists the tables of all parts that a Spec may name.
 var Families = append([]config.Family{
-	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, smc.Learners, smc.Keepers, method.Stops, bnn.Priors, bnn.Combinations,
+	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, bnn.Starts, smc.Learners, smc.Keepers, method.Stops, bnn.Priors, bnn.Combinations,
 }, decide.Families()...)
 
 // Parse reads a config in strict YAML. Each of sets changes a value before decoding ("method.smc.islands=4": dotted keys,
@@ -122,6 +122,9 @@ func (s Spec) Check(f *config.Faults) {
 		f.Conflict([]string{"model.random", s.At()},
 			"%s makes networks whose layers are all of one kind: leave model.random out, or take one of the methods %s", method.Methods.Name(s.Method),
 			strings.Join(method.MethodsWhere(func(n method.Needs) bool { return n.Partly }), ", "))
+	}
+	if s.MAP != nil {
+		s.MAP.CheckWithin(s.around(), f)
 	}
 	if m := s.MAP; m != nil && m.Patience != 0 && !s.Data.Validates() {
 		by := "data.set" // a data set that is always whole
