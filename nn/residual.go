@@ -52,6 +52,10 @@ func (r Residual) derive(b *builder, n *node) error {
 		return err
 	}
 	if !slices.Equal(body, shortcut) {
+		if len(body) == 1 {
+			return fmt.Errorf("the body gives %v and the shortcut %v, and they are added: give the shortcut a layer to %[1]v, as in "+
+				"shortcut: [{dense: %[3]d}]", body, shortcut, body[0])
+		}
 		return fmt.Errorf("the body gives %v and the shortcut %v, and they are added: give the shortcut a convolution to %[1]v, as in "+
 			"shortcut: [{conv: {filters: %[3]d, kernel: 1, stride: …}}], or shortcut: pad", body, shortcut, body[0])
 	}
