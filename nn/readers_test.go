@@ -36,6 +36,7 @@ func readerCases() map[string]struct {
 		"identity first":     {image, layers(conv(3, 3, 1, 1), Tanh, Residual{same, layers(conv(3, 5, 1, 2), Swish)}, dense(3)), Categorical{}},
 		"projection":         {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(4, 3, 2, 1), Swish, conv(4, 3, 1, 1)), layers(conv(4, 1, 2, 0))}, GlobalAvgPool{}, dense(3)), Categorical{}},
 		"pad":                {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(6, 3, 2, 1), Swish, conv(6, 3, 1, 1)), layers(Pad{})}, ReLU, Residual{layers(conv(9, 3, 1, 1)), layers(Pad{})}, conv(2, 3, 1, 1), dense(3)), Categorical{}},
+		"pad behind relu":    {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(6, 3, 2, 1), ReLU), layers(Pad{})}, Residual{layers(conv(6, 3, 1, 1), ReLU), nil}, dense(3)), Categorical{}},
 		"pad of the input":   {image, layers(Residual{layers(conv(2, 3, 2, 1)), layers(Pad{})}, Tanh, dense(3)), Categorical{}},
 		"of the input":       {image, layers(Residual{layers(conv(2, 3, 1, 1)), nil}, ReLU, conv(2, 3, 1, 1), dense(3)), Categorical{}},
 		"pools in branches":  {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(5, 3, 1, 1), ReLU, MaxPool{Size: two}), layers(conv(5, 3, 1, 1), ReLU, AvgPool{Size: two})}, dense(3)), Categorical{}},
