@@ -171,17 +171,32 @@ func (j *Job) CheckMemory(m Method, limit int64, f *config.Faults) Memory {
 			numeral.Several(j.Pool.Threads(), "thread"), text, numeral.Several(n, "thread"))
 		return memory
 	}
-	field := "model"
+	field, fits := "model", ""
 	for i, s := range memory.Scales {
 		if i == 0 {
 			field = s.Field
 		}
 		if n := largest(s.Now, func(n int) bool { return s.Bytes(n) <= limit }); n > 0 && (s.Takes == nil || s.Takes(n)) {
-			text += "; " + s.Fits(n)
+			fits += "; " + s.Fits(n)
 		}
+	}
+	if text += fits; fits == "" && len(memory.Scales) > 0 {
+		text += memory.Scales[0].fewest()
 	}
 	f.Lacks(field, "%s (GOMEMLIMIT sets another limit)", text)
 	return memory
+}
+
+// fewest says what the smallest setting needs that the method takes, where that does not fit; nothing if the present one is the smallest.
+func (s Scale) fewest() string {
+	n := 1
+	for n < s.Now && s.Takes != nil && !s.Takes(n) {
+		n++
+	}
+	if n >= s.Now {
+		return ""
+	}
+	return fmt.Sprintf("; with %s: %d, the least, it needs %s, so take a smaller model", s.Field[strings.LastIndex(s.Field, ".")+1:], n, needed(s.Bytes(n)))
 }
 
 // CheckDisk refuses a run whose kept states and checkpoints will not fit in the free bytes of a disk, and says how many would.

@@ -158,6 +158,11 @@ func TestMemoryOfTheRest(t *testing.T) {
 	if got, want := memory(AsIs{})-before, int64(1000+4*60-4*30*6); got != want {
 		t.Errorf("groups in place of the validation examples: %d bytes more, want %d", got, want)
 	}
+	// A thread more has the network's scratch once, for the models of training and of validation.
+	two := newJob(t, 2)
+	if got, want := (AsIs{}).Memory(two).Bytes-(AsIs{}).Memory(newJob(t, 1)).Bytes, int64(two.Net.Scratch(0)); got != want {
+		t.Errorf("a thread takes %d bytes, want %d", got, want)
+	}
 	before = memory(MAP{})
 	job.Search = &Search{Restarts: 10}
 	if got, want := memory(MAP{})-before, 8*int64(job.Net.Dim())*(5*10+4); got != want {

@@ -198,21 +198,3 @@ func (n *node) planes() error {
 	}
 	return nil
 }
-
-// Bounds that keep all offsets of the kernels' tables in 32 bits.
-const (
-	maxValues     = 1 << 22 // of one example, padding included, between two layers
-	maxParameters = 1 << 28
-)
-
-// volume is the product of sizes, or more than any bound if it is too large.
-func volume(sizes ...int) int {
-	v := 1
-	for _, s := range sizes {
-		if s > maxParameters || v > maxParameters {
-			return maxParameters + 1
-		}
-		v *= s
-	}
-	return v
-}

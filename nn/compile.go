@@ -11,7 +11,6 @@ type compiler struct {
 	*program
 	net    *Net
 	values []*value
-	sums   []*sumOp
 
 	readers map[*value]int // the ops that read a value, before separate
 }
@@ -30,7 +29,7 @@ func compileNodes(net *Net, nodes []node, byGroup bool) *program {
 	c.in = c.value(net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.parameters()
-	c.level()
+	newPlaces(c.program, c.values, nil).level()
 	c.derivatives()
 	c.separate()
 	c.allocate()
@@ -244,8 +243,9 @@ func (c *compiler) derivatives() {
 // allocate places the values, whose borders are known now.
 func (c *compiler) allocate() {
 	c.markInner()
-	c.activations()
-	c.newPlaces().gradients(c)
+	places := newPlaces(c.program, c.values, c.readers)
+	places.ofActivations()
+	places.ofGradients()
 }
 
 // markInner marks the values that ops of the conv stages read: their gradients are consumed group by group. A value with a

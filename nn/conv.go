@@ -48,11 +48,28 @@ func (l Conv) derive(b *builder, n *node) error {
 		return err
 	}
 	n.out, n.stage = []int{l.Filters, out[0], out[1]}, max(n.from.stage, stageConv)
+	if err := l.checkTables(n.in, out); err != nil && volume(n.out...) <= maxValues {
+		return err
+	}
 	taps := n.in[0] * l.Kernel[0] * l.Kernel[1]
 	if err := b.weights(n, l.Name, l.NoBias, taps, l.Filters, n.in[0], l.Kernel[0], l.Kernel[1]); err != nil {
 		return err
 	}
 	b.multiplyAdds(n, taps*l.Filters*out[0]*out[1])
+	return nil
+}
+
+// checkTables refuses a convolution whose tables of offsets would be too large: pairs of a pixel and a weight of a filter, and sums of the
+// input gradient, which have a table for each row and each kind of column. Few columns are of another kind than those inside.
+func (l Conv) checkTables(in []int, out [2]int) error {
+	w := l.window()
+	stride := min(w.stride[1], in[2])
+	inside := (2*w.size[1] + 5*stride) * ((w.size[1]-1)/stride + 2)
+	if volume(in[0], out[0], out[1], w.size[0], w.size[1]) > maxTable || volume(in[1], w.size[0]) > maxTable || volume(in[2], w.size[1]) > maxTable ||
+		volume(4, l.Filters, out[0], w.size[0], min(out[1]*w.size[1], inside)) > maxTable {
+		return fmt.Errorf("a kernel of %v over %v is too large: tables of more than %d offsets; take a smaller kernel, a longer stride or fewer filters",
+			w.size, in, maxTable)
+	}
 	return nil
 }
 

@@ -76,11 +76,11 @@ type cover struct {
 }
 
 // covers makes the products whose rows are the units of one particle, or, where a particle has only one row, the
-// particles of the pass.
-func covers(units, particles int, plan func(rows int) *product) (list []cover) {
+// particles of the pass, whose rows are so many elements apart.
+func covers(units, particles, apart int, plan func(rows int) *product) (list []cover) {
 	if units == 1 {
 		for _, m := range []int{8, 6, 4, 2} {
-			if m <= particles {
+			if m <= particles && m*apart <= maxParameters {
 				list = append(list, cover{m, plan(m)})
 			}
 		}
@@ -155,7 +155,7 @@ func (d *denseOp) plan(c *compiler) {
 		} else if d.units == 1 {
 			wStride = c.net.dim
 		}
-		d.fwd[n] = covers(d.units, wide, func(rows int) *product {
+		d.fwd[n] = covers(d.units, wide, wStride, func(rows int) *product {
 			return newProduct(rows, n, wStride, lanes.Lanes, []spot{f}, d.b == nil)
 		})
 		if d.in.grad >= 0 {
@@ -171,7 +171,7 @@ func (d *denseOp) plan(c *compiler) {
 		for e := range terms {
 			terms[e] = lanes.Term{W: int32(e * d.rows), X: int32(e * d.pitch)}
 		}
-		d.wgrad[i] = covers(d.units, together, func(rows int) *product {
+		d.wgrad[i] = covers(d.units, together, stride, func(rows int) *product {
 			return wgradProduct(rows, stride, d.pitch/lanes.Lanes, terms)
 		})
 	}

@@ -48,6 +48,7 @@ func TestGradients(t *testing.T) {
 		{"conv", image, []Layer{conv(3, 3, 1, 0), Dense{Units: 3}}, Categorical{}, 19},
 		{"conv relu", image, []Layer{conv(3, 3, 1, 1), ReLU, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv conv", image, []Layer{conv(3, 3, 1, 1), ReLU, conv(4, 3, 1, 1), Dense{Units: 3}}, Categorical{}, 19},
+		{"convs of one shape", image, []Layer{conv(4, 3, 1, 1), ReLU, conv(4, 3, 1, 1), ReLU, conv(4, 3, 1, 1), Tanh, conv(4, 3, 1, 1), ReLU, conv(4, 3, 1, 1), Dense{Units: 3}}, Categorical{}, 19},
 		{"conv pool", image, []Layer{conv(3, 3, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv pool relu", image, []Layer{conv(7, 2, 1, 0), MaxPool{Size: pair(2, 2)}, ReLU, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv pool conv pool", image, []Layer{conv(3, 3, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}, conv(9, 2, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},

@@ -21,11 +21,35 @@ type memory struct {
 	first, last int
 }
 
-// places finds the places of gradients.
+// adder is an op that adds its two inputs.
+type adder interface {
+	op
+	adds()
+}
+
+// places finds the places of the values of a program.
 type places struct {
+	*program
+	values  []*value
+	readers map[*value]int // the ops that read a value
+	sums    []adder
+
 	spans map[*value]*span
 	of    map[*value]*memory
 	adds  map[*value][]*accumulate // by each of their two values
+}
+
+// newPlaces finds the sums among the ops. readers may be nil for level alone.
+func newPlaces(p *program, values []*value, readers map[*value]int) *places {
+	places := &places{program: p, values: values, readers: readers}
+	for _, ops := range p.ops {
+		for _, o := range ops {
+			if sum, ok := o.(adder); ok {
+				places.sums = append(places.sums, sum)
+			}
+		}
+	}
+	return places
 }
 
 func (p *places) span(v *value, step int) *span {
@@ -38,13 +62,13 @@ func (p *places) span(v *value, step int) *span {
 	return s
 }
 
-// newPlaces follows the backward pass of a program.
-func (c *compiler) newPlaces() *places {
-	p := &places{map[*value]*span{}, map[*value]*memory{}, map[*value][]*accumulate{}}
-	p.span(c.out, 0)
+// follow goes through the backward pass.
+func (p *places) follow() {
+	p.spans, p.of, p.adds = map[*value]*span{}, map[*value]*memory{}, map[*value][]*accumulate{}
+	p.span(p.out, 0)
 	step := 0
 	for _, s := range []stage{stageDense, stageConv, stageSharedDense, stageSharedConv} {
-		for _, o := range slices.Backward(c.ops[s]) {
+		for _, o := range slices.Backward(p.ops[s]) {
 			step++
 			switch o := o.(type) {
 			case *accumulate:
@@ -67,7 +91,6 @@ func (c *compiler) newPlaces() *places {
 			}
 		}
 	}
-	return p
 }
 
 // clash reports whether a step that writes one of two gradients finds the other in use.
@@ -81,8 +104,8 @@ func (p *places) clash(v, w *value) bool {
 
 // join lets an input of a sum have the gradient of the sum for its own, if nothing changes one of them while the other is in use. If the
 // input is the output of a ReLU, it needs a later step that gates its gradient, which is one that adds to it.
-func (p *places) join(c *compiler, v, sum *value) {
-	if v.grad < 0 || sum.grad < 0 || !v.alike(sum) || v.inner != sum.inner || c.gradients(v) != c.gradients(sum) || v.relu && p.adds[v] == nil {
+func (p *places) join(v, sum *value) {
+	if v.grad < 0 || sum.grad < 0 || !v.alike(sum) || v.inner != sum.inner || p.gradients(v) != p.gradients(sum) || v.relu && p.adds[v] == nil {
 		return
 	}
 	p.spans[v].joined = true
@@ -107,24 +130,25 @@ func (p *places) join(c *compiler, v, sum *value) {
 // planes says which gradients may follow each other in one place: there are zeros around the planes of both.
 type planes struct{ c, h, w, top, bottom, left, right, particles int }
 
-// gradients places the gradients of all values.
-func (p *places) gradients(c *compiler) {
-	for _, s := range c.sums {
-		for _, v := range s.in {
-			p.join(c, v, s.out)
+// ofGradients places the gradients of all values.
+func (p *places) ofGradients() {
+	p.follow()
+	for _, s := range p.sums {
+		for _, v := range s.inputs() {
+			p.join(*v, s.output())
 		}
 	}
 	var inner []*memory
-	for _, v := range c.values {
+	for _, v := range p.values {
 		switch m := p.of[v]; {
 		case v.grad < 0:
 		case m == nil: // of all pixels before a pool: some of them may be in no window
-			c.reserve(&memory{values: []*value{v}}, 1)
+			p.reserve(&memory{values: []*value{v}}, 1)
 		case m.values[0] != v:
 		case v.inner:
 			inner = append(inner, m)
 		default:
-			c.reserve(m, tileGroups)
+			p.reserve(m, tileGroups)
 		}
 	}
 	for _, m := range inner {
@@ -137,22 +161,22 @@ func (p *places) gradients(c *compiler) {
 	before := map[planes][]*memory{} // the last in each place
 	for _, m := range inner {
 		v := m.values[0]
-		key := planes{v.c, v.h, v.w, v.top, v.bottom, v.left, v.right, c.gradients(v)}
+		key := planes{v.c, v.h, v.w, v.top, v.bottom, v.left, v.right, p.gradients(v)}
 		if i := slices.IndexFunc(before[key], func(b *memory) bool { return b.last < m.first }); i >= 0 {
 			m.place(before[key][i].values[0].grad)
 			before[key][i] = m
 			continue
 		}
-		c.reserve(m, 1)
+		p.reserve(m, 1)
 		before[key] = append(before[key], m)
 	}
 }
 
 // reserve places gradients for so many groups where nothing else is.
-func (c *compiler) reserve(m *memory, groups int) {
+func (p *places) reserve(m *memory, groups int) {
 	v := m.values[0]
-	m.place(c.dySize)
-	c.dySize += groups * c.gradients(v) * v.size()
+	m.place(p.dySize)
+	p.dySize += groups * p.gradients(v) * v.size()
 }
 
 func (m *memory) place(at int) {
@@ -162,12 +186,16 @@ func (m *memory) place(at int) {
 }
 
 // level gives a sum and its inputs the same borders where they may be widened, so that one may take the place of another.
-func (c *compiler) level() {
+func (p *places) level() {
 	for changed := true; changed; {
 		changed = false
-		for _, s := range c.sums {
+		for _, s := range p.sums {
 			var wide value
-			all := slices.DeleteFunc([]*value{s.in[0], s.in[1], s.out}, func(v *value) bool { return v.tight || v.grad < 0 })
+			all := []*value{s.output()}
+			for _, v := range s.inputs() {
+				all = append(all, *v)
+			}
+			all = slices.DeleteFunc(all, func(v *value) bool { return v.tight || v.grad < 0 })
 			for _, v := range all {
 				wide.border(v.top, v.bottom, v.left, v.right)
 			}
@@ -180,27 +208,29 @@ func (c *compiler) level() {
 	}
 }
 
-// activations places the activations of all values. A sum takes the place of an input, if it is the only one that reads it: no way back
+// ofActivations places the activations of all values. A sum takes the place of an input, if it is the only one that reads it: no way back
 // needs the input, unless its gradient is gated by it.
-func (c *compiler) activations() {
+func (p *places) ofActivations() {
 	host := map[*value]*value{}
-	for _, s := range c.sums {
-		for _, v := range s.in {
-			if c.readers[v] == 1 && v != c.in && !v.kept && !v.relu && v.source == nil && v.alike(s.out) && v.shared() == s.out.shared() {
-				host[s.out] = v
+	for _, s := range p.sums {
+		sum := s.output()
+		for _, in := range s.inputs() {
+			v := *in
+			if p.readers[v] == 1 && v != p.in && !v.kept && !v.relu && v.source == nil && v.alike(sum) && v.shared() == sum.shared() {
+				host[sum] = v
 				break
 			}
 		}
 	}
-	for _, v := range c.values {
+	for _, v := range p.values {
 		switch {
 		case v.source != nil:
 			v.act = v.source.act
 		case host[v] != nil:
 			v.act = host[v].act
 		case !v.scratch:
-			v.act = c.actSize
-			c.actSize += v.groups() * c.copies(v) * v.size()
+			v.act = p.actSize
+			p.actSize += v.groups() * p.copies(v) * v.size()
 		}
 	}
 }

@@ -52,6 +52,10 @@ func (r Residual) derive(b *builder, n *node) error {
 		return err
 	}
 	if !slices.Equal(body, shortcut) {
+		if len(body) == 1 {
+			return fmt.Errorf("the body gives %v and the shortcut %v, and they are added: give the shortcut a layer to %[1]v, as in "+
+				"shortcut: [{dense: %[3]d}]", body, shortcut, body[0])
+		}
 		return fmt.Errorf("the body gives %v and the shortcut %v, and they are added: give the shortcut a convolution to %[1]v, as in "+
 			"shortcut: [{conv: {filters: %[3]d, kernel: 1, stride: …}}], or shortcut: pad", body, shortcut, body[0])
 	}
@@ -65,7 +69,6 @@ func (r Residual) compile(c *compiler, chain []node, v *value) (*value, int) {
 	if clips(chain[1:]) {
 		s.out.relu, used = true, 2
 	}
-	c.sums = append(c.sums, s)
 	c.emit(n.stage, s)
 	return s.out, used
 }
@@ -82,6 +85,8 @@ type sumOp struct {
 func (s *sumOp) inputs() []**value { return []**value{&s.in[0], &s.in[1]} }
 
 func (s *sumOp) output() *value { return s.out }
+
+func (*sumOp) adds() {}
 
 func (s *sumOp) forward(t *tape, g0, g1 int) {
 	add := lanes.Add

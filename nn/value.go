@@ -47,17 +47,19 @@ func (v *value) pixel(y, x int) int {
 	return ((v.top+y)*v.wp() + v.left + x) * lanes.Lanes
 }
 
-// border widens the border to at least these widths, unless the value is tight. It reports whether the border is wide enough
-// now.
+// border widens the border to at least these widths, unless the value is tight, or would have more elements than offsets reach: two
+// readers may want wide borders, one at the top and one at the left. It reports whether the border is wide enough now.
 func (v *value) border(top, bottom, left, right int) bool {
-	if top <= v.top && bottom <= v.bottom && left <= v.left && right <= v.right {
+	wide := *v
+	wide.top, wide.bottom = max(v.top, top), max(v.bottom, bottom)
+	wide.left, wide.right = max(v.left, left), max(v.right, right)
+	if wide.alike(v) {
 		return true
 	}
-	if v.tight {
+	if v.tight || volume(v.c, wide.top+v.h+wide.bottom, wide.wp()) > maxBordered {
 		return false
 	}
-	v.top, v.bottom = max(v.top, top), max(v.bottom, bottom)
-	v.left, v.right = max(v.left, left), max(v.right, right)
+	*v = wide
 	return true
 }
 

@@ -42,7 +42,9 @@ func (w window) pool(n *node) error {
 	if err != nil {
 		return err
 	}
-	n.out = []int{n.in[0], out[0], out[1]}
+	if n.out = []int{n.in[0], out[0], out[1]}; volume(n.in[0], out[0], out[1], w.size[0], w.size[1]) > maxTable {
+		return fmt.Errorf("a window of %v over %v is too large: a table of more than %d offsets; take a smaller window or a longer stride", w.size, n.in, maxTable)
+	}
 	return nil
 }
 
