@@ -145,11 +145,17 @@ func (b *builder) weights(n *node, name string, noBias bool, fanIn int, shape ..
 	if !noBias {
 		b.tensor(n, role, name+".bias", Biases, fanIn, shape[0])
 	}
+	b.early(n, role)
+	return nil
+}
+
+// early moves a layer whose parameters have a role, and whose stage is that of a random layer, to an earlier stage if nothing up to
+// there is random.
+func (b *builder) early(n *node, role Role) {
 	n.learned = n.learned || role == RoleLearned
 	if role != RoleRandom && n.from.stage.shared() {
 		n.stage = n.stage.beforeRandom()
 	}
-	return nil
 }
 
 // tensor appends one tensor of a layer to θ or φ.

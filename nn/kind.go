@@ -4,9 +4,11 @@ package nn
 type Kind int
 
 const (
-	Weights Kind = iota // of a dense layer or a convolution
-	Biases              // of the same
-	Scales              // γ of a normalisation: 1 changes nothing
-	Shifts              // β of a normalisation, and τ of the threshold behind it
-	Own                 // the likelihood's own, such as log_sd
+	Weights   Kind = iota // of a dense layer or a convolution
+	Biases                // of the same
+	Scales                // γ of a normalisation: 1 changes nothing
+	Shifts                // β of a normalisation, and τ of the threshold behind it
+	Means                 // of the channels where a normalisation was trained: nothing draws them
+	Variances             // likewise
+	Own                   // the likelihood's own, such as log_sd
 )

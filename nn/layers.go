@@ -14,6 +14,7 @@ var Layers = config.Table[Layer]{
 	{Name: "maxpool", Part: MaxPool{}},
 	{Name: "avgpool", Part: AvgPool{}},
 	{Name: "global_avgpool", Part: GlobalAvgPool{}},
+	{Name: "norm", Part: Norm{}},
 	{Name: "residual", Part: Residual{}},
 	{Name: "pad", Part: Pad{}},
 	{Name: "flatten", Part: Flatten{}},

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,7 +18,7 @@ type Model struct {
 	set  *data.Set
 	pool *Pool
 	prog *program
-	phi  []float32 // φ, zeros unless At has set it
+	phi  []float32 // φ, zeros unless At has set it, and the statistics behind it
 }
 
 // Pool bounds the threads that models, samplers and predictions given the same pool use together.
@@ -50,7 +51,10 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 			return nil, err
 		}
 	}
-	return &Model{net: net, set: set, pool: p, prog: net.program(), phi: make([]float32, net.Shared())}, nil
+	if net.fixed > 0 && net.statistics == nil {
+		return nil, errors.New(needsStatistics)
+	}
+	return &Model{net: net, set: set, pool: p, prog: net.program(), phi: append(make([]float32, net.Shared()), net.statistics...)}, nil
 }
 
 // At returns the model at other values of the parameters that all particles share: φ, or ψ alone, which leaves the frozen ones as
