@@ -36,6 +36,7 @@ func TestRandomNets(t *testing.T) {
 			continue
 		}
 		nets--
+		net = measured(net)
 		for name := range fusedPools(net) {
 			fused[name]++
 		}
@@ -98,7 +99,7 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 		case kind < 8:
 			layers = append(layers, activations[r.IntN(len(activations))])
 		case kind == 8:
-			layers = append(layers, Flatten{})
+			layers = append(layers, []Layer{Flatten{}, Norm{Batch: Frozen}}[r.IntN(2)])
 		default:
 			layers = append(layers, Dense{Units: 1 + r.IntN(20), NoBias: r.IntN(2) == 0})
 		}
