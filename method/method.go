@@ -75,6 +75,7 @@ type Needs struct {
 	Whole     bool // all examples: nothing is held out for validation or test
 	Dropout   bool // a network with dropout layers
 	Partly    bool // what it can do, not what it needs: ensembles of networks that are partly random
+	Drawn     bool // what it does: it begins at draws of the prior
 	Single    bool // what it makes: one network, which has no epistemic doubt
 }
 

@@ -137,7 +137,7 @@ func (r *restart) begin(ctx context.Context) (err error) {
 	r.descent = descent{Theta: make([]float64, r.train.Dim()), Watch: nn.EarlyStop{Patience: r.Patience}, Accuracy: math.NaN()}
 	if !r.given() {
 		r.prior.Sample(r.key(rng.Start, r.number, 0).Stream(), r.Theta)
-		for _, t := range r.train.Net().Tensors() {
+		for _, t := range r.train.Net().Random() {
 			clear(r.Theta[t.Offset:][t.Size-t.Zero : t.Size])
 		}
 		return nil

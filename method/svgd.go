@@ -68,7 +68,7 @@ func (m SVGD) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
 }
 
 // Needs is a prior.
-func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true} }
+func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true, Drawn: true} }
 
 // Sampling describes the particles.
 func (m SVGD) Sampling() *Sampling {

@@ -26,7 +26,7 @@ type Norm struct {
 const Frozen = "frozen"
 
 const (
-	wantFrozen = "want frozen, as in {norm: {batch: frozen}}: statistics of the batch are not offered; train a network with frn " +
+	wantFrozen = "want frozen, as in {norm: {batch: frozen}}, have %q: statistics of the batch are not offered; train a network with frn " +
 		"instead, or take one that PyTorch trained, model.init"
 	needsStatistics = "the network has batch norms, and no statistics for them: they come with the weights of model.init (bnn.ReadWeights)"
 )
@@ -38,8 +38,10 @@ func (l Norm) eps() float64 { return cmp.Or(l.Eps, 1e-5) }
 
 // Check implements config.Checker.
 func (l Norm) Check(f *config.Faults) {
-	f.If(l.Batch != Frozen, "batch", "%s", wantFrozen)
-	f.Positive("eps", l.Eps)
+	f.If(l.Batch != Frozen, "batch", wantFrozen, l.Batch)
+	if l.Eps != 0 {
+		f.Positive("eps", l.Eps)
+	}
 	checkName(f, l.Name)
 }
 
@@ -48,7 +50,7 @@ func (Norm) Title() string { return "" }
 
 func (l Norm) derive(b *builder, n *node) error {
 	if l.Batch != Frozen {
-		return fmt.Errorf("batch: %s", wantFrozen)
+		return fmt.Errorf("batch: "+wantFrozen, l.Batch)
 	}
 	if len(n.in) != 3 {
 		return fmt.Errorf("needs an input of shape [channels, height, width], has %v: put it behind a convolution, or multiply the weights "+
