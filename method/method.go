@@ -75,8 +75,16 @@ type Needs struct {
 	Whole     bool // all examples: nothing is held out for validation or test
 	Dropout   bool // a network with dropout layers
 	Partly    bool // what it can do, not what it needs: ensembles of networks that are partly random
-	Drawn     bool // what it does: it begins at draws of the prior
 	Single    bool // what it makes: one network, which has no epistemic doubt
+}
+
+// fromDraws is a method that may begin at draws of the prior alone.
+type fromDraws interface{ drawn() bool }
+
+// Drawn reports whether a method begins at draws of the prior.
+func Drawn(m Method) bool {
+	d, ok := m.(fromDraws)
+	return ok && d.drawn()
 }
 
 // Around is the part of the settings around a method that its defaults and checks depend on.

@@ -19,7 +19,7 @@ type start struct {
 
 // needs returns what a sampler that begins at the start needs for a number of particles, over all islands.
 func (s start) needs(particles int) Needs {
-	n := Needs{Prior: true, Posterior: true, Partly: true, Drawn: s.drawn, Init: s.init, Search: s.best || s.each}
+	n := Needs{Prior: true, Posterior: true, Partly: true, Init: s.init, Search: s.best || s.each}
 	if s.each {
 		n.Restarts = particles
 	}

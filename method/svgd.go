@@ -67,8 +67,11 @@ func (m SVGD) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
 	return m
 }
 
+// drawn is true.
+func (SVGD) drawn() bool { return true }
+
 // Needs is a prior.
-func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true, Drawn: true} }
+func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true} }
 
 // Sampling describes the particles.
 func (m SVGD) Sampling() *Sampling {

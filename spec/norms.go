@@ -25,10 +25,6 @@ func (s Spec) checkNorms(f *config.Faults) {
 	}
 	where := func(path string) []string { return append([]string{path}, layers[0]) }
 	const drawn = "the statistics of batch norms are those of model.init, and do not fit draws of the prior: "
-	needs := method.Needs{}
-	if s.Method != nil {
-		needs = s.Method.Needs()
-	}
 	switch {
 	case s.Model.Init == "":
 		f.Add(layers[0], "a batch norm has the statistics of a trained network, and there is none: name the file of its weights, model.init, "+
@@ -36,9 +32,9 @@ func (s Spec) checkNorms(f *config.Faults) {
 	case s.MAP != nil && s.MAP.Restarts > 1:
 		f.Conflict(where("map.restarts"), drawn+"the first restart begins at model.init, and the other %d at draws; want restarts: 1 and a method that "+
 			"begins there, such as mcmc with start: init", s.MAP.Restarts-1)
-	case s.InitUnused():
+	case s.Method != nil && s.InitUnused():
 		f.Conflict(where("prior.anchor.s"), drawn+"want s below 0.5")
-	case needs.Drawn && s.Model.Random.All() && !s.anchored():
+	case method.Drawn(s.Method) && s.Model.Random.All() && !s.anchored():
 		f.Conflict(where(s.At()), drawn+"%s begins there; want start: init, or a method that begins at the trained network", method.Methods.Name(s.Method))
 	}
 }
