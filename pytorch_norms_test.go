@@ -164,7 +164,7 @@ func TestPyTorchNetworks(t *testing.T) {
 					t.Errorf("the gradient of %s has norm %v and product %v, PyTorch's %v", x.Name, norm, along, by)
 				}
 			}
-			t.Logf("%s parameters: logits to %.1f differ by at most %.1e, gradients by %.1e of their norm", net.Size(), largest, worst, away)
+			t.Logf("%s: logits to %.1f differ by at most %.1e, gradients by %.1e of their norm", net.Size(), largest, worst, away)
 		})
 	}
 }

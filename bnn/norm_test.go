@@ -207,7 +207,7 @@ func TestPosteriorOfNorms(t *testing.T) {
 		}
 		for want, value := range map[string]float32{
 			"layer1.0.bn1.running_var[1] is 7 in row 1 and 1.625 in row 0: all": 7,
-			"layer1.0.bn1.running_var[1] is NaN in row 1":                     float32(math.NaN()),
+			"layer1.0.bn1.running_var[1] is NaN in row 1":                       float32(math.NaN()),
 		} {
 			changed := slices.Clone(tensors)
 			for i, a := range changed {
