@@ -112,3 +112,16 @@ func TestNormsFromDraws(t *testing.T) {
 		t.Errorf("particles around the trained network: %v", err)
 	}
 }
+
+// TestNormsInside: batch norms deep inside residuals are found.
+func TestNormsInside(t *testing.T) {
+	for _, layers := range []string{
+		"[{residual: {body: [{residual: {body: [{norm: {batch: frozen}}]}}]}}, {dense: 3}]",
+		"[{residual: {body: [{conv: {filters: 3, kernel: 1}}], shortcut: [{norm: {batch: frozen}}]}}, {dense: 3}]",
+	} {
+		text := "data: {set: mnist7}\nmodel: {layers: " + layers + ", likelihood: categorical}\n" + "prior: {normal: {variance: 1}}\nmethod: map\n"
+		if _, err := ParseSpec("inside.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "model.layers.0: a batch norm has the statistics of a trained network") {
+			t.Errorf("%s: error %v", layers, err)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 	phi := make([]float64, net.Shared())
 	for _, t := range net.Tensors() {
-		if t.Role == nn.RoleRandom || t.Role == nn.RoleFixed || t.Kind != nn.Weights {
+		if t.Role == nn.RoleRandom || t.Kind != nn.Weights {
 			continue
 		}
 		weights, sd := phi[t.Offset:][:t.Size], 1/math.Sqrt(float64(t.FanIn))

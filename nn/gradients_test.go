@@ -80,7 +80,7 @@ func TestGradients(t *testing.T) {
 		{"many filters", []int{1, 3, 3}, []Layer{conv(2, 3, 1, 1), ReLU, conv(2000, 3, 1, 1), GlobalAvgPool{}, Dense{Units: 2}}, Categorical{}, 3},
 		{"dropout", image, []Layer{conv(2, 3, 1, 1), ReLU, Dropout(0.5), Dense{Units: 4}, Tanh, Dropout(0.5), ReLU, Dense{Units: 3}}, Categorical{}, 19},
 		{"residual", image, []Layer{conv(3, 3, 1, 1), ReLU, Residual{[]Layer{conv(6, 3, 2, 1), ReLU, conv(6, 3, 1, 1)}, []Layer{Pad{}}}, ReLU, Dense{Units: 3}}, Categorical{}, 19},
-		{"norm", image, []Layer{Norm{Batch: Frozen}, conv(3, 3, 1, 1), Norm{Batch: Frozen}, ReLU, Residual{[]Layer{conv(6, 3, 2, 1), Norm{Batch: Frozen, Eps: 0.1},
+		{"norm", image, []Layer{Norm{Batch: Frozen}, conv(3, 3, 1, 1), Norm{Batch: Frozen}, ReLU, conv(3, 3, 1, 1), ReLU, Norm{Batch: Frozen}, Residual{[]Layer{conv(6, 3, 2, 1), Norm{Batch: Frozen, Eps: 0.1},
 			Swish, conv(6, 3, 1, 1), Norm{Batch: Frozen}}, []Layer{conv(6, 1, 2, 0), Norm{Batch: Frozen}}}, ReLU, Norm{Batch: Frozen}, GlobalAvgPool{}, Dense{Units: 3}}, Categorical{}, 19},
 		{"odd", odd(t).input, odd(t).layers, Categorical{}, 18},
 	}
