@@ -26,6 +26,7 @@ func TestPyTorchOutputs(t *testing.T) {
 		"windows":    {1658, 1e-6},  // strides, paddings, oblong windows, pools that overlap, the order of flattening
 		"sequential": {281, 1e-6},   // names that are ours, the flatten counted
 		"average":    {625, 1e-6},   // padding="same", global average
+		"bottleneck": {630, 1e-4},   // batch norms with statistics, residuals with and without a projection (norms.py made it)
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(name + ".yaml")
@@ -49,10 +50,11 @@ func TestPyTorchOutputs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			theta, err := bnn.ReadWeights(file, net)
+			w, err := bnn.ReadNetwork(file, net)
 			if err != nil {
 				t.Fatal(err)
 			}
+			net, theta := w.Net, w.Whole
 			if net.Dim() != c.parameters {
 				t.Errorf("%d parameters, want %d", net.Dim(), c.parameters)
 			}

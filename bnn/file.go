@@ -27,6 +27,9 @@ import (
 //	posterior.safetensors   shared I32 [J], the row of each particle
 //
 // The restarts of a search are whole networks, without roles.
+//
+// Statistics of normalisations are the same for all particles. They are stacked as what particles share or, where they share nothing, as
+// what each has of its own, so that all tensors of a file are stacked alike, and are F32.
 
 // WritePosterior writes an ensemble as posterior.safetensors.
 func WritePosterior(w io.Writer, e *Ensemble) error {
@@ -81,7 +84,7 @@ func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Ensemble{Net: net, Theta: f.theta, Members: f.members, Shared: f.shared, Row: f.row, Format: f.format}
+	e := &Ensemble{Net: f.net, Theta: f.theta, Members: f.members, Shared: f.shared, Row: f.row, Format: f.format}
 	if e.LogWeights, err = f.values("log_weights", "F64", f.particles); err != nil {
 		return nil, err
 	}
@@ -126,7 +129,7 @@ func ReadRestarts(file []byte, net *nn.Net) (e *Ensemble, nll []float64, chosen 
 	if chosen = int(a.Float64s()[0]); chosen < 0 || chosen >= f.particles {
 		return nil, nil, 0, fmt.Errorf("restart %d is chosen of %d", chosen, f.particles)
 	}
-	e = &Ensemble{Net: net, Theta: f.theta, Members: f.members, LogWeights: make([]float64, f.particles), Island: make([]int32, f.particles), LogEvidence: []float64{0}}
+	e = &Ensemble{Net: f.net, Theta: f.theta, Members: f.members, LogWeights: make([]float64, f.particles), Island: make([]int32, f.particles), LogEvidence: []float64{0}}
 	e.LogWeights, err = e.Weigh(Equal{})
 	return e, nll, chosen, err
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/starling-smc/starling/internal/spelling"
+	"github.com/starling-smc/starling/nn"
 )
 
 // Errors for a file of weights that does not fit a network: the first difference, the nearest candidate, the remedy.
@@ -34,7 +35,26 @@ func (p part) where() string {
 	if p.Layer < 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (layer %d, %s)", p.Layer, p.Of)
+	return fmt.Sprintf(" (layer %s, %s)", p.layer(), p.Of)
+}
+
+// layer is the place of the tensor's layer in model.layers: 3, or 2.body.0 for one inside another.
+func (p part) layer() string {
+	_, inside, _ := strings.Cut(p.Place, ".")
+	return strings.TrimSuffix(fmt.Sprint(p.Layer, ".", inside), ".")
+}
+
+// wrapped refuses a file whose names all begin with that of a module around the network.
+func (f *stateDict) wrapped() error {
+	for _, w := range []struct{ prefix, by string }{{"module.", "torch.nn.DataParallel"}, {"_orig_mod.", "torch.compile"}} {
+		lacks := func(name string) bool { return !strings.HasPrefix(name, w.prefix) }
+		own := slices.ContainsFunc(f.parts, func(p part) bool { return !lacks(p.Name) })
+		if len(f.names) > 0 && !own && !slices.ContainsFunc(f.names, lacks) {
+			return fmt.Errorf("every name begins with %s, as those of a module in %s do: take it off, "+
+				"save_file({k.removeprefix(%[1]q): v for k, v in model.state_dict().items()}, FILE)", w.prefix, w.by)
+		}
+	}
+	return nil
 }
 
 // reshape returns the remedy for a tensor whose shape differs from the network's.
@@ -70,15 +90,19 @@ func (f *stateDict) missing(p part) error {
 	switch {
 	case p.Layer < 0:
 		b.WriteString(": likelihood {gaussian: {sd: learned}} wants log σ under that name, of shape [1]; or give a fixed sd")
-	case kind == "bias" && f.has(layer+".weight"):
-		fmt.Fprintf(&b, ": if layer %d was trained without a bias, write bias: false in it", p.Layer)
+	case p.Kind == nn.Biases && f.has(layer+".weight"):
+		fmt.Fprintf(&b, ": if layer %s was trained without a bias, write bias: false in it", p.layer())
+	case p.Role == nn.RoleFixed && f.has(layer+".weight"):
+		fmt.Fprintf(&b, ": only a batch norm has statistics, and they are among its module's buffers; save model.state_dict(), not the parameters alone")
+	case p.Kind == nn.Scales && f.has(layer+".running_var"):
+		fmt.Fprintf(&b, ": %s was trained with affine=False; save ones as %s and zeros as %s.bias with it", shown(layer), shown(p.Name), shown(layer))
 	case same == kind && slices.Equal(f.tensors[name].Shape, p.Shape):
-		fmt.Fprintf(&b, ": write name: %s beside %s in layer %d", quoted(other), p.Of, p.Layer)
+		fmt.Fprintf(&b, ": write name: %s beside %s in layer %s", quoted(other), p.Of, p.layer())
 		if all := f.layers(); all != nil {
 			fmt.Fprintf(&b, " (by their shapes, the layers with weights are %s in order)", strings.Join(all, ", "))
 		}
 	default:
-		fmt.Fprintf(&b, ": name layer %d as the file does, or change the layers to those that were trained", p.Layer)
+		fmt.Fprintf(&b, ": name layer %s as the file does, or change the layers to those that were trained", p.layer())
 	}
 	return errors.New(b.String())
 }
@@ -114,8 +138,12 @@ func cut(name string) (layer, kind string) {
 
 // free lists the tensors of the file that match no tensor of the network by name and shape, in the order of the file.
 func (f *stateDict) free() (names []string) {
+	shapes := make(map[string][]int, len(f.parts))
+	for _, p := range f.parts {
+		shapes[p.Name] = p.Shape
+	}
 	for _, name := range f.names {
-		if !slices.ContainsFunc(f.parts, func(p part) bool { return p.Name == name && slices.Equal(p.Shape, f.tensors[name].Shape) }) {
+		if shape, ok := shapes[name]; !ok || !slices.Equal(shape, f.tensors[name].Shape) {
 			names = append(names, name)
 		}
 	}
@@ -167,20 +195,21 @@ func (f *stateDict) layers() (names []string) {
 }
 
 // extra returns the error for a tensor of the file that the network does not have, after all tensors of the network fit.
-// Buffers of a batch normalisation come first, because they explain the other tensors.
+// Statistics of a batch normalisation come first, because they explain the other tensors.
 func (f *stateDict) extra() error {
 	free := f.free()
 	for _, name := range free {
-		switch _, kind := cut(name); kind {
-		case "running_mean", "running_var", "num_batches_tracked":
-			return fmt.Errorf("tensor %s in the file is a buffer of a batch normalisation, a layer that starling does not have: fold it into the layer before it (torch.nn.utils.fusion.fuse_conv_bn_eval) and save again", shown(name))
+		switch layer, kind := cut(name); kind {
+		case "running_mean", "running_var":
+			return fmt.Errorf("tensor %s in the file is a buffer of a batch normalisation that the network does not have: add {norm: {batch: frozen}, name: %s} behind its convolution",
+				shown(name), quoted(layer))
 		}
 	}
 	for _, name := range free {
 		layer, kind := cut(name)
 		for _, p := range f.parts {
 			if own, _ := cut(p.Name); own == layer && kind == "bias" && p.Layer >= 0 {
-				return fmt.Errorf("tensor %s %v in the file is not in the network: layer %d has bias: false, but was trained with one", shown(name), f.tensors[name].Shape, p.Layer)
+				return fmt.Errorf("tensor %s %v in the file is not in the network: layer %s has bias: false, but was trained with one", shown(name), f.tensors[name].Shape, p.layer())
 			}
 		}
 	}

@@ -29,14 +29,27 @@ func integers(name string, values []int32) safetensors.Tensor {
 	return a
 }
 
-// stack splits θ of the particles, and the rows of φ, into the network's tensors.
+// stack splits θ of the particles, the rows of φ, and the statistics of normalisations into the network's tensors.
 func stack(e *Ensemble) []safetensors.Tensor {
 	var tensors []safetensors.Tensor
+	statistics := e.Net.Statistics()
 	for _, t := range e.Net.Tensors() {
 		format, n, read := cmp.Or(e.Format, safetensors.Float32), e.Size(), e.parameters
 		if t.Role != nn.RoleRandom {
-			format, n, read = safetensors.Float32, e.rows(), func(first, n, offset, size int, to []float32) error {
+			format = safetensors.Float32
+		}
+		switch t.Role {
+		case nn.RoleLearned, nn.RoleFrozen:
+			n, read = e.rows(), func(first, n, offset, size int, to []float32) error {
 				slice(e.Shared[first*e.Net.Shared():], e.Net.Shared(), n, offset, size, to)
+				return nil
+			}
+		case nn.RoleFixed:
+			if e.Net.Partly() {
+				n = e.rows()
+			}
+			read = func(_, n, offset, size int, to []float32) error {
+				copy(to, slices.Repeat(statistics[offset:][:size], n))
 				return nil
 			}
 		}
@@ -87,6 +100,9 @@ func checkRoles(metadata map[string]string, net *nn.Net) error {
 		}
 	}
 	for _, t := range net.Tensors() {
+		if t.Role == nn.RoleFixed && !net.Partly() {
+			continue // no part of the network is random, and the file says no roles
+		}
 		if role := cmp.Or(roles[t.Name], nn.RoleRandom.String()); role != t.Role.String() {
 			return fmt.Errorf("tensor %s is %s in the file, %s in the network: want the layers to be random that were when the file was written, and its metadata", t.Name, shown(role), t.Role)
 		}
@@ -96,6 +112,7 @@ func checkRoles(metadata map[string]string, net *nn.Net) error {
 
 // stacked is an opened file: the network's parameters, and the tensors beside them by name.
 type stacked struct {
+	net       *nn.Net // with the file's statistics
 	particles int
 	members   *Members  // nil: they are in theta
 	theta     []float32 // of few particles
@@ -114,7 +131,7 @@ func open(opened *safetensors.File, net *nn.Net, extra ...string) (f *stacked, e
 	for i, a := range opened.Tensors {
 		at[a.Name] = i
 	}
-	f = &stacked{extra: map[string]safetensors.Tensor{}}
+	f = &stacked{net: net, extra: map[string]safetensors.Tensor{}}
 	for _, name := range extra {
 		if i, ok := at[name]; ok {
 			if f.extra[name], err = opened.All(i); err != nil {
@@ -162,13 +179,16 @@ func open(opened *safetensors.File, net *nn.Net, extra ...string) (f *stacked, e
 }
 
 // read reads the network's tensors, whose numbers in the file are given, in the file's order.
-func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, rows int) error {
+func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, rows int) (err error) {
 	f.shared = make([]float32, rows*net.Shared()) // bounded by the size of the file
 	if n := f.particles * net.Dim(); n <= inMemory {
 		f.theta = make([]float32, n)
 	}
 	var random []int // of the random tensors, their numbers in the file
-	for k, t := range net.Tensors() {
+	tensors, at := net.Tensors(), map[int]int{}
+	statistics := map[string][]float64{}
+	for k, t := range tensors {
+		at[numbers[k]] = k
 		if t.Role == nn.RoleRandom {
 			random = append(random, numbers[k])
 		}
@@ -176,11 +196,11 @@ func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, row
 	one := memberFile{file: opened, tensors: random, particles: f.particles}
 	r := reader{memberFile: one, dim: net.Dim(), theta: f.theta, own: make([]float32, f.particles*ownParameters(net))}
 	for i := range opened.Tensors {
-		k := slices.Index(numbers, i)
-		if k < 0 {
+		k, ok := at[i]
+		if !ok {
 			continue
 		}
-		t := net.Tensors()[k]
+		t := tensors[k]
 		if t.Role == nn.RoleRandom {
 			if err := r.read(i, t); err != nil {
 				return err
@@ -191,6 +211,12 @@ func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, row
 		if err != nil {
 			return err
 		}
+		if t.Role == nn.RoleFixed {
+			if statistics[t.Name], err = same(t, a.Float64s()); err != nil {
+				return err
+			}
+			continue
+		}
 		for j, x := range a.Float64s() {
 			f.shared[j/t.Size*net.Shared()+t.Offset+j%t.Size] = float32(x)
 		}
@@ -198,7 +224,22 @@ func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, row
 	if f.theta == nil {
 		f.members = r.members(net)
 	}
-	return nil
+	var all []float64
+	for _, t := range net.Fixed() {
+		all = append(all, statistics[t.Name]...)
+	}
+	f.net, err = net.With(all)
+	return err
+}
+
+// same returns the statistics of a tensor, which are the same in every row.
+func same(t nn.Tensor, rows []float64) ([]float64, error) {
+	for j, x := range rows {
+		if i := j % t.Size; math.Float64bits(x) != math.Float64bits(rows[i]) {
+			return nil, fmt.Errorf("%s is %v in row %d and %v in row 0: all particles have the same statistics", t.Element(i), x, j/t.Size, rows[i])
+		}
+	}
+	return rows[:t.Size], nil
 }
 
 // rows reads the row of φ of each particle, and returns the number of rows.
@@ -223,6 +264,12 @@ func (f *stacked) fits(a safetensors.Tensor, t nn.Tensor, rows int) error {
 	if t.Role == nn.RoleRandom {
 		if want := append([]int{f.particles}, t.Shape...); a.DType != f.format.DType() || f.particles == 0 || !slices.Equal(a.Shape, want) {
 			return fmt.Errorf("tensor %s is %s %v in the file, the network has %s %v after the axis of particles", t.Name, a.DType, a.Shape, f.format.DType(), t.Shape)
+		}
+		return nil
+	}
+	if t.Role == nn.RoleFixed && f.row == nil {
+		if want := append([]int{f.particles}, t.Shape...); a.DType != "F32" || !slices.Equal(a.Shape, want) {
+			return fmt.Errorf("tensor %s is %s %v in the file, want F32 %v: the statistics of a batch norm, once for each particle", t.Name, a.DType, a.Shape, want)
 		}
 		return nil
 	}

@@ -5,21 +5,36 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/nn"
 )
 
-// ReadWeights returns all parameters of one network, in the order of θ of net.Whole() (net.Split divides them), from a PyTorch
-// state_dict saved as a safetensors file, in F32, F64, F16 or BF16. Names and shapes must be those of net.Tensors(): the names in
-// an nn.Sequential, or the names of the layers. A file of a run that holds a single network is taken, too.
+// Weights are a trained network.
+type Weights struct {
+	Net     *nn.Net   // the network that was asked for, with the statistics of its normalisations (nn.Net.With)
+	Whole   []float64 // all parameters, in the order of θ of Net.Whole(); Net.Split divides them
+	Ignored []string  // tensors of the file that say nothing about the network: counters of batches
+}
+
+// ReadWeights returns the parameters of ReadNetwork, for a network without normalisations.
+func ReadWeights(file []byte, net *nn.Net) (whole []float64, err error) {
+	w, err := ReadNetwork(file, net)
+	if err != nil {
+		return nil, err
+	}
+	return w.Whole, nil
+}
+
+// ReadNetwork reads one network from a PyTorch state_dict saved as a safetensors file, in F32, F64, F16 or BF16. Names and shapes must
+// be those of net.Tensors(): the names in an nn.Sequential, or the names of the layers. A file of a run that holds a single network is
+// taken, too. The counters num_batches_tracked of batch normalisations are ignored.
 //
 // An error names, in this order of preference: the first tensor, in the network's order, that does not fit, with the
 // nearest one of the file (of the same shape first, then by name) and the remedy; the first tensor of the file that the
 // network does not have; the first value that is not finite in float32.
-func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
+func ReadNetwork(file []byte, net *nn.Net) (*Weights, error) {
 	if bytes.HasPrefix(file, []byte("PK\x03\x04")) || bytes.HasPrefix(file, []byte("\x80\x02")) {
 		return nil, errors.New("this is a pickle written by torch.save: save the weights with safetensors.torch.save_file(model.state_dict(), FILE)")
 	}
@@ -30,10 +45,17 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	if tensors, err = unstacked(tensors); err != nil {
 		return nil, err
 	}
-	f := stateDict{tensors: map[string]safetensors.Tensor{}, parts: parts(net)}
+	f, w := stateDict{tensors: map[string]safetensors.Tensor{}, parts: parts(net)}, &Weights{Whole: make([]float64, 0, net.Parameters())}
 	for _, t := range tensors {
+		if _, kind := cut(t.Name); kind == counter {
+			w.Ignored = append(w.Ignored, t.Name)
+			continue
+		}
 		f.tensors[t.Name] = t
 		f.names = append(f.names, t.Name)
+	}
+	if err := f.wrapped(); err != nil {
+		return nil, err
 	}
 	for _, p := range f.parts {
 		if err := f.fits(p); err != nil {
@@ -43,18 +65,26 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	if err := f.extra(); err != nil {
 		return nil, err
 	}
-	whole := make([]float64, 0, net.Parameters())
+	var statistics []float64
 	for _, p := range f.parts {
 		values := f.tensors[p.Name].Float64s()
+		if p.Role == nn.RoleFixed {
+			statistics = append(statistics, values...)
+			continue
+		}
 		for i, x := range values {
 			if y := float64(float32(x)); y-y != 0 {
-				return nil, fmt.Errorf("%s%s is %v: want numbers that are finite in float32", p.Name, index(i, p.Shape), x)
+				return nil, fmt.Errorf("%s is %v: want numbers that are finite in float32", p.Element(i), x)
 			}
 		}
-		whole = append(whole, values...)
+		w.Whole = append(w.Whole, values...)
 	}
-	return whole, nil
+	w.Net, err = net.With(statistics)
+	return w, err
 }
+
+// counter is what PyTorch counts in a batch normalisation, for averages in which all batches count alike.
+const counter = "num_batches_tracked"
 
 // unstacked returns the tensors of the network that a file of a run holds, whose first axis is that of the networks: a file of one network
 // is that network. Of several it says which one to save. Other files are returned as they are.
@@ -111,14 +141,4 @@ type stateDict struct {
 func (f *stateDict) has(name string) bool {
 	_, ok := f.tensors[name]
 	return ok
-}
-
-// index writes the index of value i of a tensor as Python does: [0, 3].
-func index(i int, shape []int) string {
-	at := make([]string, len(shape))
-	for d := len(shape) - 1; d >= 0; d-- {
-		at[d] = strconv.Itoa(i % shape[d])
-		i /= shape[d]
-	}
-	return "[" + strings.Join(at, ", ") + "]"
 }

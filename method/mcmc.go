@@ -194,6 +194,9 @@ func (m MCMC) Needs() Needs {
 	return n
 }
 
+// drawn reports whether the chains begin at draws of the prior.
+func (m MCMC) drawn() bool { return chainStarts.find(m.Start).drawn }
+
 // Sampling describes the chains.
 func (m MCMC) Sampling() *Sampling {
 	path := m.path()

@@ -82,6 +82,15 @@ type Needs struct {
 // Augmented reports whether gradients may be those of augmented images: a method's moves say that they can, or all of them are a search's.
 func (n Needs) Augmented() bool { return n.Augments || n.Search && !n.Posterior }
 
+// fromDraws is a method that may begin at draws of the prior alone.
+type fromDraws interface{ drawn() bool }
+
+// Drawn reports whether a method begins at draws of the prior.
+func Drawn(m Method) bool {
+	d, ok := m.(fromDraws)
+	return ok && d.drawn()
+}
+
 // Around is the part of the settings around a method that its defaults and checks depend on.
 type Around struct {
 	Init   bool // there is a trained network, model.init

@@ -155,7 +155,7 @@ func (r *restart) lost() error {
 func (r *restart) begin(ctx context.Context) (err error) {
 	r.descent = descent{Theta: make([]float64, r.train.Dim()), Watch: nn.EarlyStop{Patience: r.Patience}, Accuracy: math.NaN()}
 	if !r.given() {
-		tensors := r.train.Net().Tensors()
+		tensors := r.train.Net().Random()
 		r.Start.Draw(tensors, r.prior, r.key(rng.Start, r.number, 0).Stream(), r.Theta)
 		for _, t := range tensors {
 			clear(r.Theta[t.Offset:][t.Size-t.Zero : t.Size])

@@ -119,6 +119,9 @@ func (m SMC) Settle(around Around, f *config.Faults) Method {
 // Defaults fills in defaults without the settings around the method, as MCMC.Defaults does.
 func (m *SMC) Defaults() { *m = m.Settle(Around{}, config.NewFaults()).(SMC) }
 
+// drawn reports whether the particles begin at draws of the prior.
+func (m SMC) drawn() bool { return m.start().drawn }
+
 // start returns the place where the particles begin.
 func (m SMC) start() start {
 	if m.Start == "" {

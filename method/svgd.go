@@ -67,6 +67,9 @@ func (m SVGD) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
 	return m
 }
 
+// drawn is true.
+func (SVGD) drawn() bool { return true }
+
 // Needs is a prior.
 func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true} }
 

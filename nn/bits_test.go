@@ -36,6 +36,9 @@ func TestSameBits(t *testing.T) {
 		Conv{Filters: 3, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}, NoBias: true}, FRN{TLU: true, Eps: Learned},
 		Residual{[]Layer{Conv{Filters: 6, Kernel: [2]int{3, 3}, Stride: [2]int{2, 2}, Pad: [2]int{1, 1}}, FRN{}, Swish}, []Layer{Pad{}}}, FRN{}, ReLU, Dense{Units: 3},
 	}, Categorical{})
+	norms := mustNet(t, []int{2, 8, 7}, []Layer{
+		Conv{Filters: 3, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, Norm{Batch: Frozen}, ReLU, Conv{Filters: 5, Kernel: [2]int{3, 3}, NoBias: true}, Norm{Batch: Frozen}, Dense{Units: 3},
+	}, Categorical{})
 	noise := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 4}}, Gaussian{SD: Predicted})
 	tails := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 2}}, Student{DF: Learned, SD: Learned})
 	cases := []struct {
@@ -50,6 +53,7 @@ func TestSameBits(t *testing.T) {
 		{"mixed", mixed, 300, 1, false},
 		{"readers", readers, 300, 2, false},
 		{"normed", normed, 300, 2, false},
+		{"norms", norms, 300, 2, false},
 		{"predicted noise", noise, 300, 20, false},
 		{"heavy tails", tails, 300, 20, false},
 		{"logistic", logistic, 9001, 150, testing.Short()},

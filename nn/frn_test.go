@@ -167,12 +167,12 @@ func withLearnedEps(layers []Layer) []Layer {
 	return layers
 }
 
-// normed puts normalisations behind some of the convolutions and pools of a network, also inside residuals.
-func normed(layers []Layer, r *rand.Rand) (all []Layer) {
+// withNorms puts normalisations behind some of the convolutions and pools of a network, also inside residuals.
+func withNorms(layers []Layer, r *rand.Rand) (all []Layer) {
 	for _, l := range layers {
 		switch l := l.(type) {
 		case Residual:
-			all = append(all, Residual{normed(l.Body, r), normed(l.Shortcut, r)})
+			all = append(all, Residual{withNorms(l.Body, r), withNorms(l.Shortcut, r)})
 		case Conv, MaxPool, AvgPool:
 			if all = append(all, l); r.IntN(4) == 0 {
 				all = append(all, FRN{TLU: r.IntN(2) == 0, Eps: []float64{0, 1e-3, Learned}[r.IntN(3)]})

@@ -88,6 +88,8 @@ func TestGradients(t *testing.T) {
 		{"frn swish", image, []Layer{conv(3, 3, 1, 1), FRN{TLU: true, Eps: Learned}, Swish, conv(2, 3, 1, 1), FRN{}, Tanh, GlobalAvgPool{}, Dense{Units: 3}}, Categorical{}, 19},
 		{"frn learned", []int{2, 3, 4}, []Layer{conv(2, 3, 1, 1), FRN{Eps: Learned}, GELU, Dense{Units: 3}}, Categorical{}, 19},
 		{"frn of a residual", image, []Layer{conv(3, 3, 1, 1), FRN{}, Residual{[]Layer{conv(6, 3, 2, 1), FRN{TLU: true}, conv(6, 3, 1, 1), FRN{}}, []Layer{Pad{}}}, Residual{[]Layer{FRN{}, Swish}, nil}, FRN{TLU: true}, Dense{Units: 3}}, Categorical{}, 19},
+		{"norm", image, []Layer{Norm{Batch: Frozen}, conv(3, 3, 1, 1), Norm{Batch: Frozen}, ReLU, conv(3, 3, 1, 1), ReLU, Norm{Batch: Frozen}, Residual{[]Layer{conv(6, 3, 2, 1), Norm{Batch: Frozen, Eps: 0.1},
+			Swish, conv(6, 3, 1, 1), Norm{Batch: Frozen}}, []Layer{conv(6, 1, 2, 0), Norm{Batch: Frozen}}}, ReLU, Norm{Batch: Frozen}, GlobalAvgPool{}, Dense{Units: 3}}, Categorical{}, 19},
 		{"odd", odd(t).input, odd(t).layers, Categorical{}, 18},
 	}
 	var nets []*Net

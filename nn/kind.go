@@ -4,10 +4,12 @@ package nn
 type Kind int
 
 const (
-	Weights  Kind = iota // of a dense layer or a convolution
-	Biases               // of the same
-	Scales               // γ of a normalisation: 1 changes nothing
-	Shifts               // β of a normalisation, and τ of the threshold behind it
-	Epsilons             // ε of a normalisation where it is learned, as |ε|: it starts at 1e-4, not at a draw, and its prior is that of shifts
-	Own                  // the likelihood's own, such as log_sd
+	Weights   Kind = iota // of a dense layer or a convolution
+	Biases                // of the same
+	Scales                // γ of a normalisation: 1 changes nothing
+	Shifts                // β of a normalisation, and τ of the threshold behind it
+	Epsilons              // ε of a normalisation where it is learned, as |ε|: it starts at 1e-4, not at a draw, and its prior is that of shifts
+	Means                 // of the channels where a normalisation was trained: nothing draws them
+	Variances             // likewise
+	Own                   // the likelihood's own, such as log_sd
 )

@@ -15,6 +15,7 @@ var Layers = config.Table[Layer]{
 	{Name: "avgpool", Part: AvgPool{}},
 	{Name: "global_avgpool", Part: GlobalAvgPool{}},
 	{Name: "frn", Part: FRN{}},
+	{Name: "norm", Part: Norm{}},
 	{Name: "residual", Part: Residual{}},
 	{Name: "pad", Part: Pad{}},
 	{Name: "flatten", Part: Flatten{}},

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -19,7 +20,7 @@ type Model struct {
 	augment  *data.Augment   // what becomes of images in a training step; nil: nothing
 	pool     *Pool
 	prog     *program
-	phi      []float32 // φ, zeros unless At has set it
+	phi      []float32 // φ, zeros unless At has set it, and the statistics behind it
 }
 
 // Pool bounds the threads that models, samplers and predictions given the same pool use together.
@@ -52,7 +53,10 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 			return nil, err
 		}
 	}
-	return &Model{net: net, set: set, channels: channelsOf(set), pool: p, prog: net.program(), phi: make([]float32, net.Shared())}, nil
+	if net.fixed > 0 && net.statistics == nil {
+		return nil, errors.New(needsStatistics)
+	}
+	return &Model{net: net, set: set, channels: channelsOf(set), pool: p, prog: net.program(), phi: append(make([]float32, net.Shared()), net.statistics...)}, nil
 }
 
 // channelsOf returns how the inputs of a set are taken.

@@ -15,19 +15,27 @@ type Net struct {
 	nodes         []node // of the layers
 	lik           Likelihood
 	tensors       []Tensor
-	dim           int // D, of θ
-	learned       int // length of ψ
-	frozen        int // of what follows ψ in φ
-	multiplyAdds  int // of one example's log-likelihood and gradient
+	dim           int       // D, of θ
+	learned       int       // length of ψ
+	frozen        int       // of what follows ψ in φ
+	fixed         int       // of the statistics behind φ
+	statistics    []float32 // their values; nil: none yet
+	multiplyAdds  int       // of one example's log-likelihood and gradient
 	drops         []*drop
 	dropped       int // values of one example that dropout layers mask
 
+	compiled *compiled // shared by the networks of With
+}
+
+// compiled are the programs of a network, once a model has needed them.
+type compiled struct {
 	once, onceDropout sync.Once
 	prog              *program
 	progDropout       *program // with dropout layers, for training
 }
 
-// Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape; or in φ, if it is not random.
+// Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape; or in φ, if it is not random; or in
+// the statistics of Net.With, if it is fixed.
 type Tensor struct {
 	Name   string // as in the state_dict of an nn.Sequential of the same layers, including the implicit flatten
 	Shape  []int
@@ -55,8 +63,8 @@ func (t Tensor) Element(i int) string {
 // program is the compiled network, where dropout layers are left out. The first model of the network compiles it, and all models
 // share it.
 func (n *Net) program() *program {
-	n.once.Do(func() { n.prog = compile(n, false) })
-	return n.prog
+	n.compiled.once.Do(func() { n.compiled.prog = compile(n, false) })
+	return n.compiled.prog
 }
 
 // training returns the program of training steps, whose dropout layers mask their inputs; program() if nothing is ever masked.
@@ -64,8 +72,8 @@ func (n *Net) training() *program {
 	if !slices.ContainsFunc(n.drops, func(d *drop) bool { return d.rate > 0 }) {
 		return n.program()
 	}
-	n.onceDropout.Do(func() { n.progDropout = compile(n, true) })
-	return n.progDropout
+	n.compiled.onceDropout.Do(func() { n.compiled.progDropout = compile(n, true) })
+	return n.compiled.progDropout
 }
 
 // Dim is D, the number of parameters in θ.
@@ -83,7 +91,7 @@ func (n *Net) Partly() bool { return n.Shared() > 0 }
 // Parameters is the number of parameters of one network: those in θ and in φ.
 func (n *Net) Parameters() int { return n.dim + n.Shared() }
 
-// Tensors are the parameters in the order of the layers.
+// Tensors are the parameters, and the statistics of normalisations, in the order of the layers.
 func (n *Net) Tensors() []Tensor { return slices.Clone(n.tensors) }
 
 // Random are the tensors in θ, in its order.
@@ -154,7 +162,7 @@ func (n *Net) features() int { return volume(n.input...) }
 
 // place appends a tensor to the parameters of its role.
 func (n *Net) place(name string, layer int, role Role, kind Kind, fanIn int, shape ...int) {
-	end := [...]*int{RoleRandom: &n.dim, RoleLearned: &n.learned, RoleFrozen: &n.frozen}[role]
+	end := [...]*int{RoleRandom: &n.dim, RoleLearned: &n.learned, RoleFrozen: &n.frozen, RoleFixed: &n.fixed}[role]
 	t := Tensor{Name: name, Shape: slices.Clone(shape), Offset: *end, Size: volume(shape...), Kind: kind, FanIn: fanIn, Layer: layer, Role: role}
 	n.tensors = append(n.tensors, t)
 	*end += t.Size

@@ -24,7 +24,7 @@ func newNet(input []int, layers []Layer, lik Likelihood, role func(module string
 	if volume(input...) > maxValues {
 		return nil, fmt.Errorf("input shape %v: more than %d values an example", input, maxValues)
 	}
-	net := &Net{input: slices.Clone(input), layers: slices.Clone(layers), lik: lik}
+	net := &Net{input: slices.Clone(input), layers: slices.Clone(layers), lik: lik, compiled: new(compiled)}
 	b := &builder{net: net, kind: kind, role: role, names: map[string]bool{}}
 	var err error
 	if net.nodes, err = b.chain(net.layers, net.input, origin{}); err != nil {
@@ -54,7 +54,7 @@ func NewPartly(input []int, layers []Layer, lik Likelihood, role func(module str
 func allRandom(string) Role { return RoleRandom }
 
 // Whole is the same network with every tensor random: its θ is all parameters in the order of Tensors. It is n itself if n is
-// such a network.
+// such a network. It has the same statistics.
 func (n *Net) Whole() *Net {
 	if !n.Partly() {
 		return n
@@ -63,5 +63,6 @@ func (n *Net) Whole() *Net {
 	if err != nil {
 		panic("nn: " + err.Error()) // n has the same layers
 	}
+	whole.statistics = n.statistics
 	return whole
 }

@@ -39,6 +39,7 @@ func TestRandomNets(t *testing.T) {
 			continue
 		}
 		nets--
+		net = measured(net)
 		for name := range ways(net) {
 			seen[name]++
 		}
@@ -110,12 +111,12 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 		case kind < 8:
 			layers = append(layers, drawActivation(r))
 		case kind == 8:
-			layers = append(layers, Flatten{})
+			layers = append(layers, []Layer{Flatten{}, Norm{Batch: Frozen}}[r.IntN(2)])
 		default:
 			layers = append(layers, Dense{Units: 1 + r.IntN(20), NoBias: r.IntN(2) == 0})
 		}
 	}
-	layers = normed(layers, r)
+	layers = withNorms(layers, r)
 	if r.IntN(3) > 0 {
 		layers = append(layers, Dense{Units: 1 + r.IntN(5), NoBias: r.IntN(2) == 0})
 	}

@@ -22,6 +22,9 @@ func (n placed) tensor(k int) []float64 {
 		return nil
 	}
 	t := n.net.tensors[n.params[k]]
+	if t.Role == RoleFixed {
+		return widened(n.net.statistics[t.Offset:][:t.Size])
+	}
 	return n.theta[t.Offset:][:t.Size]
 }
 
@@ -110,6 +113,14 @@ func init() {
 		"tanh":    elementwise(math.Tanh),
 		"gelu":    elementwise(func(v float64) float64 { return v * math.Erfc(-v/math.Sqrt2) / 2 }),
 		"swish":   elementwise(func(v float64) float64 { return v / (1 + math.Exp(-v)) }),
+		"norm": func(n placed, x []float64) []float64 {
+			y, gamma, beta, mean, variance := make([]float64, len(x)), n.tensor(0), n.tensor(1), n.tensor(2), n.tensor(3)
+			for i, v := range x {
+				ch := i / (n.in[1] * n.in[2])
+				y[i] = gamma[ch]*(v-mean[ch])/math.Sqrt(variance[ch]+n.layer.(Norm).eps()) + beta[ch]
+			}
+			return y
+		},
 		"residual": func(n placed, x []float64) []float64 {
 			y := slices.Clone(n.net.reference(n.inner[0], n.theta, x))
 			for i, v := range n.net.reference(n.inner[1], n.theta, x) {
@@ -304,6 +315,33 @@ func testTheta(net *Net, particles int, r *rand.Rand) []float64 {
 	return theta
 }
 
+// measured is a network with statistics for its normalisations, drawn for it.
+func measured(net *Net) *Net {
+	r := rand.New(rand.NewPCG(1, uint64(net.fixed)))
+	statistics := make([]float64, net.fixed)
+	for _, t := range net.Fixed() {
+		for i := range t.Size {
+			statistics[t.Offset+i] = float64(float32(r.NormFloat64()))
+			if t.Kind == Variances {
+				statistics[t.Offset+i] = math.Exp(statistics[t.Offset+i])
+			}
+		}
+	}
+	net, err := net.With(statistics)
+	if err != nil {
+		panic(err)
+	}
+	return net
+}
+
+func widened(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
 func (n *Net) example(set *data.Set, i int) []float64 {
 	x := make([]float64, n.features())
 	for f := range x {
@@ -334,7 +372,7 @@ func mustNet(t testing.TB, input []int, layers []Layer, lik Likelihood) *Net {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return net
+	return measured(net)
 }
 
 var (

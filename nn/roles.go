@@ -2,6 +2,7 @@ package nn
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/numeral"
 )
@@ -17,11 +18,12 @@ func (n *Net) checkRandom() error {
 	return nil
 }
 
-// settle gives the likelihood's parameters a role, and all tensors that particles share their offsets: ψ comes first in φ.
+// settle gives the likelihood's parameters a role, and all tensors that are not random their offsets: ψ comes first in φ, and statistics
+// have offsets of their own.
 func (n *Net) settle() {
 	role := RoleRandom
 	for _, t := range n.tensors {
-		if t.Role != RoleRandom {
+		if t.Role == RoleLearned || t.Role == RoleFrozen {
 			role = RoleLearned
 		}
 	}
@@ -62,7 +64,7 @@ func (n *Net) Size() string {
 func (n *Net) Split(whole []float64) (theta, phi []float64) {
 	theta, phi = make([]float64, n.dim), make([]float64, n.Shared())
 	at := 0
-	for _, t := range n.tensors {
+	for _, t := range n.parameters() {
 		copy(t.in(theta, phi), whole[at:at+t.Size])
 		at += t.Size
 	}
@@ -71,10 +73,15 @@ func (n *Net) Split(whole []float64) (theta, phi []float64) {
 
 // Join is the inverse of Split.
 func (n *Net) Join(theta, phi []float64) (whole []float64) {
-	for _, t := range n.tensors {
+	for _, t := range n.parameters() {
 		whole = append(whole, t.in(theta, phi)...)
 	}
 	return whole
+}
+
+// parameters are the tensors of θ and φ, without statistics.
+func (n *Net) parameters() []Tensor {
+	return slices.DeleteFunc(n.Tensors(), func(t Tensor) bool { return t.Role == RoleFixed })
 }
 
 // in returns the tensor's part of θ or φ.
@@ -92,7 +99,7 @@ func (n *Net) SharedName(i int) string { return n.name(i, true) }
 func (n *Net) RandomName(i int) string { return n.name(i, false) }
 
 func (n *Net) name(i int, shared bool) string {
-	for _, t := range n.tensors {
+	for _, t := range n.parameters() {
 		if shared == (t.Role != RoleRandom) && i >= t.Offset && i < t.Offset+t.Size {
 			return t.Element(i - t.Offset)
 		}

@@ -17,12 +17,16 @@ import (
 // drawRoles gives the modules of a network random roles; at least one is random.
 func drawRoles(input []int, layers []Layer, lik Likelihood, r *rand.Rand) (*Net, error) {
 	roles := map[string]Role{}
-	return NewPartly(input, layers, lik, func(module string) Role {
+	net, err := NewPartly(input, layers, lik, func(module string) Role {
 		if _, ok := roles[module]; !ok {
 			roles[module] = []Role{RoleRandom, RoleLearned, RoleLearned, RoleFrozen}[r.IntN(4)]
 		}
 		return roles[module]
 	})
+	if err != nil {
+		return nil, err
+	}
+	return measured(net), nil
 }
 
 // TestRoles compares networks of which parts are random, learned and frozen, in any order, with the same networks where every

@@ -39,6 +39,7 @@ func TestYAML(t *testing.T) {
 		{"{residual: {body: [{dense: 4}, relu, {dense: 3}]}}", ""},
 		{"{residual: {body: [{conv: {filters: 4, kernel: 1}}], shortcut: pad}}", "{residual: {body: [{conv: {filters: 4, kernel: 1, stride: 1, pad: 0, bias: true}}], shortcut: pad}}"},
 		{"{residual: {body: [relu], shortcut: [{maxpool: 1}]}}", ""},
+		{"{norm: {batch: frozen, eps: 1e-05}}", "{norm: {batch: frozen}}"}, {"{norm: {batch: frozen, eps: 0.001}, name: layer1.0.bn1}", ""},
 		{"{dropout: 0.3}", ""}, {"{dropout: 0}", ""},
 		{"global_avgpool", ""}, {"flatten", ""}, {"relu", ""}, {"tanh", ""}, {"gelu", ""}, {"swish", ""},
 	} {

@@ -60,6 +60,16 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 		}
 	}
 	p := &Plan{Job: job, Findings: s.findings(set)}
+	init, sum, err := s.readInit(net)
+	if err != nil {
+		return nil, &DataError{fmt.Errorf("model.init: %w", err)}
+	}
+	if init != nil {
+		net, p.Job.Init, p.InitSum = init.Net, init.Whole, sum
+		if len(init.Ignored) > 0 {
+			p.Findings = append(p.Findings, finding.Of(finding.CountersIgnored{Counters: len(init.Ignored), Name: init.Ignored[0]}))
+		}
+	}
 	p.Job.Seed, p.Job.Data, p.Job.Net, p.Job.Search, p.Job.Anchor = s.Seed, set, net, s.MAP, s.Prior.Anchor
 	if p.Job.Model, err = nn.NewTraining(net, set, job.Pool); err != nil {
 		return nil, s.Fault("model", "%v", err)
@@ -70,9 +80,6 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 	}
 	s.Method, s.MAP = p.Method, p.Job.Search
 	p.Spec = s
-	if p.Job.Init, p.InitSum, err = s.readInit(net.Whole()); err != nil {
-		return nil, &DataError{fmt.Errorf("model.init: %w", err)}
-	}
 	if family := s.Prior.Family; family != nil {
 		p.Job.Prior, err = family.Prior(net.Random(), set.Train.Len())
 	}
@@ -194,7 +201,7 @@ func (s *Spec) placed() data.Settings {
 }
 
 // readInit reads the network of model.init where it lies.
-func (s *Spec) readInit(net *nn.Net) (whole []float64, sum string, err error) {
+func (s *Spec) readInit(net *nn.Net) (init *bnn.Weights, sum string, err error) {
 	m := s.Model
 	if place, is := s.places[m.Init]; is {
 		m.Init = place
@@ -202,8 +209,8 @@ func (s *Spec) readInit(net *nn.Net) (whole []float64, sum string, err error) {
 	return m.ReadInit(net)
 }
 
-// ReadInit reads the weights of the trained network, Init, as net.Whole() has them, and the file's checksum; nil if Init is empty.
-func (m *Model) ReadInit(net *nn.Net) (whole []float64, sum string, err error) {
+// ReadInit reads the weights of the trained network, Init, for net, and the file's checksum; nil if Init is empty.
+func (m *Model) ReadInit(net *nn.Net) (init *bnn.Weights, sum string, err error) {
 	if m.Init == "" {
 		return nil, "", nil
 	}
@@ -211,10 +218,10 @@ func (m *Model) ReadInit(net *nn.Net) (whole []float64, sum string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if whole, err = bnn.ReadWeights(file, net); err != nil {
+	if init, err = bnn.ReadNetwork(file, net); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", m.Init, err)
 	}
-	return whole, fmt.Sprintf("%x", sha256.Sum256(file)), nil
+	return init, fmt.Sprintf("%x", sha256.Sum256(file)), nil
 }
 
 // InitUnused reports whether Init is given, but nothing begins there and no prior is anchored there.

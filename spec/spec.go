@@ -89,7 +89,11 @@ func (s *Spec) Defaults() {
 		s.MAP = &method.Search{}
 	}
 	if s.MAP != nil {
-		s.MAP.Complete(needs.Restarts, s.Data.Validates())
+		restarts := needs.Restarts
+		if s.normed() != nil {
+			restarts = max(restarts, 1) // from model.init alone
+		}
+		s.MAP.Complete(restarts, s.Data.Validates())
 	}
 }
 
@@ -118,6 +122,7 @@ func (s Spec) Check(f *config.Faults) {
 	}
 	s.checkDropout(f)
 	s.checkAugment(f)
+	s.checkNorms(f)
 	if s.Method != nil && !s.Model.Random.All() && !s.Method.Needs().Partly {
 		f.Conflict([]string{"model.random", s.At()},
 			"%s makes networks whose layers are all of one kind: leave model.random out, or take one of the methods %s", method.Methods.Name(s.Method),

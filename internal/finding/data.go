@@ -337,6 +337,23 @@ func (InitUnused) words() words {
 	}
 }
 
+// CountersIgnored says that model.init has counters of batches, and the name of the first: nothing depends on them.
+type CountersIgnored struct {
+	Counters int
+	Name     string
+}
+
+func (f CountersIgnored) words() words {
+	name := f.Name
+	if f.Counters > 1 {
+		name += ", …"
+	}
+	return words{
+		says:  "model.init has " + numeral.Several(f.Counters, "counter") + " of batches (" + name + "), ignored",
+		means: "PyTorch counts there what a batch norm was trained on; the network's outputs do not depend on it",
+	}
+}
+
 // GroupsTogether says that the rows of a group stay in one part, and how many groups are in each; 0: the part has a file of its own.
 type GroupsTogether struct {
 	Column                string // that says which rows are a group

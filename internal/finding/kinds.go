@@ -21,7 +21,7 @@ var kinds = named(
 	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
 	WordColumns{}, GroupsTogether{}, GroupsShared{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, ManyZeros{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},
 	WrittenNumbers{}, PaddedNumbers{}, DifferingWords{}, InexactNumbers{}, RoundedNumbers{}, DateIndex{}, RowsWithoutTarget{}, AlikeClasses{}, AlikeWords{}, AlikeGroups{}, FilledValues{},
-	NoThreshold{}, FewForThreshold{}, CalibrationSeen{}, CalibrationScored{}, ForeignScored{}, OutsideRows{}, OtherUnits{}, NoRanges{}, ChannelsLast{}, InitUnused{},
+	NoThreshold{}, FewForThreshold{}, CalibrationSeen{}, CalibrationScored{}, ForeignScored{}, OutsideRows{}, OtherUnits{}, NoRanges{}, ChannelsLast{}, InitUnused{}, CountersIgnored{},
 	FewDraws{}, LoneAncestor{}, FewAncestors{}, LostTarget{}, IdleScans{}, NearlyNormal{}, SurprisingScans{}, SparseTargets{}, FiltersApart{}, IdleSubsampling{}, SmallFilters{}, OneNode{}, OnePass{}, MoreNodesThanMeasurements{}, EmptySites{}, RepairedSites{}, ErrorsUnknown{}, StillCoordinates{}, ScansLeftOut{}, PartialMeasurements{}, MostScansLeftOut{}, WrongUnit{},
 	WiderThanRegion{}, TruthElsewhere{},
 	CalibrationUnknown{},

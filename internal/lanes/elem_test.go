@@ -272,6 +272,17 @@ var elementwise = map[string]func(a *arena){
 		n.Backward(x, y, &pull, x)
 		InverseRoots((*[Lanes]float32)(s), 7, 1e-6, (*[Lanes]float32)(s[4*Lanes:]))
 	},
+	"Affine": func(a *arena) {
+		p := a.planes()
+		c := a.floats(2)
+		x, y := a.floats(p.Rows*p.X), a.floats(p.Rows*p.Y)
+		Affine(x, c[0], c[1], []float32{0, float32(math.Inf(-1))}[a.r.IntN(2)], y, p)
+	},
+	"AffineSums": func(a *arena) {
+		p := a.planes()
+		c := a.floats(2)
+		AffineSums(a.floats(p.Rows*p.X), c[0], c[1], a.floats(p.Rows*p.Y), a.floats(Lanes), a.floats(Lanes), p)
+	},
 	"Float32s": func(a *arena) {
 		src := make([]float64, a.some(1)*16+a.r.IntN(16))
 		for i := range src {
@@ -335,6 +346,16 @@ var elementwise = map[string]func(a *arena){
 		row := 2*n*Lanes + a.r.IntN(20)
 		Unpool(a.floats(n*Lanes), take(a, masks, 12345), a.floats(row+2*n*Lanes), row)
 	},
+}
+
+// planes are rows with borders, rarely more than one call of assembly takes.
+func (a *arena) planes() Planes {
+	p := Planes{Rows: 1 + a.some(3), Cols: 1 + a.r.IntN(12)}
+	if p.Rows < 4 && a.r.IntN(20) == 0 {
+		p.Cols = maxCallVectors + 1 - a.r.IntN(2)
+	}
+	p.X, p.Y = p.Cols*Lanes+4*a.r.IntN(20), p.Cols*Lanes+4*a.r.IntN(20)
+	return p
 }
 
 // rows are starts of 16 examples.

@@ -19,6 +19,7 @@ var families = map[string]func(){
 	"leapfrog":   leapfrog,
 	"predicted":  predicted,
 	"norm":       norm,
+	"affine":     affine,
 	"residual":   residual,
 }
 
