@@ -196,7 +196,7 @@ func (s Scale) fewest() string {
 	if n >= s.Now {
 		return ""
 	}
-	return fmt.Sprintf("; with %s: %d, the least, it needs %s, so take a smaller model", s.Field[strings.LastIndex(s.Field, ".")+1:], n, needed(s.Bytes(n)))
+	return fmt.Sprintf("; with %s: %d, the least, it needs %s", s.Field[strings.LastIndex(s.Field, ".")+1:], n, needed(s.Bytes(n)))
 }
 
 // CheckDisk refuses a run whose kept states and checkpoints will not fit in the free bytes of a disk, and says how many would.
