@@ -9,4 +9,4 @@ package lanes
 //go:generate go run -C _gen . -family philox -pkg lanes -out ../philox_amd64.s -stubs ../philox_stubs_amd64.go
 //go:generate go run -C _gen . -family leapfrog -pkg lanes -out ../leapfrog_amd64.s -stubs ../leapfrog_stubs_amd64.go
 //go:generate go run -C _gen . -family predicted -pkg lanes -out ../predicted_amd64.s -stubs ../predicted_stubs_amd64.go
-//go:generate go run -C _gen . -family norm -pkg lanes -out ../norm_amd64.s -stubs ../norm_stubs_amd64.go
+//go:generate go run -C _gen . -family affine -pkg lanes -out ../affine_amd64.s -stubs ../affine_stubs_amd64.go

@@ -17,7 +17,7 @@ var families = map[string]func(){
 	"density":    density,
 	"philox":     philox,
 	"leapfrog":   leapfrog,
-	"norm":       norm,
+	"affine":     affines,
 	"predicted":  predicted,
 }
 

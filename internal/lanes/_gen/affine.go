@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-func norm() {
+func affines() {
 	each("affine", "func(x, y *float32, rows, cols, xPitch, yPitch int, s, t, floor float32)", affine)
 	each("affineSums", "func(x, dy, scale, shift *float32, rows, cols, xPitch, yPitch int, a, b float32)", affineSums)
 }
