@@ -133,29 +133,31 @@ func (b *builder) module(name string) (string, error) {
 	return name, nil
 }
 
-// weights adds the tensors weight, of the given shape, and bias, one number for each of the first dimension. It moves the layer,
-// whose stage is that of a random layer, to an earlier stage if nothing up to there is random.
+// weights adds the tensors weight, of the given shape, and bias, one number for each of the first dimension.
 func (b *builder) weights(n *node, name string, noBias bool, fanIn int, shape ...int) error {
-	name, err := b.module(name)
+	name, role, err := b.own(n, name)
 	if err != nil {
 		return err
 	}
-	role := b.role(name)
 	b.tensor(n, role, name+".weight", Weights, fanIn, shape...)
 	if !noBias {
 		b.tensor(n, role, name+".bias", Biases, fanIn, shape[0])
 	}
-	b.early(n, role)
 	return nil
 }
 
-// early moves a layer whose parameters have a role, and whose stage is that of a random layer, to an earlier stage if nothing up to
-// there is random.
-func (b *builder) early(n *node, role Role) {
+// own returns what the names of a layer's tensors begin with, and their role. It moves the layer, whose stage is that of a random layer, to an
+// earlier stage if nothing up to there is random.
+func (b *builder) own(n *node, name string) (module string, role Role, err error) {
+	if module, err = b.module(name); err != nil {
+		return "", 0, err
+	}
+	role = b.role(module)
 	n.learned = n.learned || role == RoleLearned
 	if role != RoleRandom && n.from.stage.shared() {
 		n.stage = n.stage.beforeRandom()
 	}
+	return module, role, nil
 }
 
 // tensor appends one tensor of a layer to θ or φ.

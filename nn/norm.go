@@ -57,16 +57,15 @@ func (l Norm) derive(b *builder, n *node) error {
 			"of the dense layer before it by γ/√(var+ε) and its bias likewise", n.in)
 	}
 	n.stage = max(n.from.stage, stageConv)
-	name, err := b.module(l.Name)
+	name, role, err := b.own(n, l.Name)
 	if err != nil {
 		return err
 	}
-	channels, role := n.in[0], b.role(name)
+	channels := n.in[0]
 	b.tensor(n, role, name+".weight", Scales, 0, channels)
 	b.tensor(n, role, name+".bias", Shifts, 0, channels)
 	b.tensor(n, RoleFixed, name+".running_mean", Means, 0, channels)
 	b.tensor(n, RoleFixed, name+".running_var", Variances, 0, channels)
-	b.early(n, role)
 	return nil
 }
 
