@@ -41,7 +41,7 @@ func formulaWeights(x nn.Tensor) []float32 {
 		switch {
 		case len(x.Shape) > 1:
 			u = (2*u - 1) * math.Sqrt(scale/float64(x.Size/x.Shape[0]))
-		case strings.HasSuffix(x.Name, "running_mean"), strings.HasSuffix(x.Name, "bias"):
+		case strings.HasSuffix(x.Name, "running_mean"), strings.HasSuffix(x.Name, "bias"), strings.HasSuffix(x.Name, "tau"):
 			u -= 0.5
 		default:
 			u += 0.5

@@ -58,6 +58,50 @@ class ResNet20(nn.Module):
         return self.fc(x.mean((2, 3)))
 
 
+class FRN(nn.Module):
+    """Filter response normalisation, with the threshold of a TLU or without (Singh & Krishnan 2020)."""
+
+    def __init__(self, channels, tlu):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(channels)), nn.Parameter(torch.zeros(channels))
+        if tlu:
+            self.tau = nn.Parameter(torch.zeros(channels))
+
+    def forward(self, x):
+        y = x / (x.square().mean((2, 3), keepdim=True) + 1e-6).sqrt()
+        y = self.weight[:, None, None] * y + self.bias[:, None, None]
+        return torch.maximum(y, self.tau[:, None, None]) if hasattr(self, "tau") else y
+
+
+class Plain(nn.Module):
+    """A block whose shortcut has no parameters (option A)."""
+
+    def __init__(self, before, channels, stride):
+        super().__init__()
+        self.conv1, self.frn1 = nn.Conv2d(before, channels, 3, stride, 1, bias=False), FRN(channels, True)
+        self.conv2, self.frn2 = nn.Conv2d(channels, channels, 3, 1, 1, bias=False), FRN(channels, False)
+        self.stride, self.more = stride, (channels - before) // 2
+
+    def forward(self, x):
+        y = self.frn2(self.conv2(self.frn1(self.conv1(x))))
+        return F.relu(y + F.pad(x[:, :, :: self.stride, :: self.stride], (0, 0, 0, 0, self.more, self.more)))
+
+
+class ResNet20FRN(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.frn1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False), FRN(16, True)
+        blocks, before = [], 16
+        for k, channels in enumerate([16, 32, 64]):
+            for j in range(3):
+                blocks.append(Plain(before, channels, 2 if k > 0 and j == 0 else 1))
+                before = channels
+        self.blocks, self.fc = nn.Sequential(*blocks), nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.fc(self.blocks(self.frn1(self.conv1(x))).mean((2, 3)))
+
+
 class VGG16(nn.Module):
     def __init__(self):
         super().__init__()
@@ -114,7 +158,7 @@ def weights(name, shape):
     u = formula(name, math.prod(shape))
     if len(shape) > 1:
         u = (2 * u - 1) * math.sqrt((6 if len(shape) == 4 else 0.1) / math.prod(shape[1:]))
-    elif name.endswith(("running_mean", "bias")):
+    elif name.endswith(("running_mean", "bias", "tau")):
         u = u - 0.5
     else:
         u = u + 0.5
@@ -159,4 +203,5 @@ if __name__ == "__main__":
     print("torch", torch.__version__)
     small()
     reference("resnet20", ResNet20())
+    reference("resnet20-frn", ResNet20FRN())
     reference("vgg16", VGG16())
