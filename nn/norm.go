@@ -97,6 +97,10 @@ type normOp struct {
 
 func (o *normOp) inputs() []**value { return []**value{&o.in} }
 
+func (o *normOp) output() *value { return o.out }
+
+func (o *normOp) output() *value { return o.out }
+
 // line is y = a x + b.
 type line struct{ a, b float32 }
 
