@@ -99,8 +99,6 @@ func (o *normOp) inputs() []**value { return []**value{&o.in} }
 
 func (o *normOp) output() *value { return o.out }
 
-func (o *normOp) output() *value { return o.out }
-
 // line is y = a x + b.
 type line struct{ a, b float32 }
 
