@@ -1,8 +1,6 @@
 package bnn
 
 import (
-	"slices"
-
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
@@ -23,8 +21,8 @@ var Starts = config.Table[Start]{
 
 // UsualStart is He for a network with a normalisation, and FromPrior for others. A normalisation divides by the spread of its input, and a
 // draw of the prior would multiply by a γ of either sign: half of the channels would begin turned over, and many near 0.
-func UsualStart(tensors []nn.Tensor) Start {
-	if slices.ContainsFunc(tensors, func(t nn.Tensor) bool { return t.Kind == nn.Scales }) {
+func UsualStart(layers []nn.Layer) Start {
+	if nn.Normalised(layers) {
 		return He{}
 	}
 	return FromPrior{}

@@ -64,7 +64,7 @@ func TestStartsDraw(t *testing.T) {
 	if prior.Sample(key.Stream(), theta); !slices.Equal(drawn(FromPrior{}), theta) {
 		t.Error("the start prior is no draw of the prior")
 	}
-	if by, plain := UsualStart(tensors), UsualStart(tensors[:2]); by != (He{}) || plain != (FromPrior{}) {
+	if by, plain := UsualStart([]nn.Layer{nn.ReLU, nn.Residual{Body: []nn.Layer{nn.FRN{}}}}), UsualStart([]nn.Layer{nn.ReLU, nn.Residual{Body: []nn.Layer{nn.ReLU}}}); by != (He{}) || plain != (FromPrior{}) {
 		t.Errorf("%T with a normalisation, %T without", by, plain)
 	}
 }

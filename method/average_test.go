@@ -26,7 +26,7 @@ func quadratic(t *testing.T) (job *Job, h *mat.SymDense, minimum []float64) {
 		Seed: 3, Net: linear(t, nn.Gaussian{SD: sd}), Pool: pool.New(2), Run: without(t), Data: &data.Problem{Name: "linear", Train: set},
 		Search: &Search{Restarts: 2, Batch: n, Rate: 0.02, Epochs: 2},
 	}
-	job.Search.Complete(0, false)
+	job.Search.Complete(0, false, nil)
 	job.Prior = prior(t, job.Net, v)
 	h = mat.NewSymDense(3, nil)
 	b := mat.NewVecDense(3, nil)

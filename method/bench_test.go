@@ -32,7 +32,7 @@ func mnist7(tb testing.TB) (*nn.Net, *data.Problem) {
 func BenchmarkMAP(b *testing.B) {
 	net, problem := mnist7(b)
 	s := Search{}
-	s.Complete(0, true)
+	s.Complete(0, true, nil)
 	job := &Job{Seed: 1, Net: net, Prior: prior(b, net, 0.1), Data: problem, Search: &s, Pool: pool.New(0)}
 	for b.Loop() {
 		out := newOutcome()

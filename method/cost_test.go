@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
@@ -14,7 +15,7 @@ import (
 // loops as the methods state them.
 func TestCost(t *testing.T) {
 	const n, looks = 60, 30
-	search := &Search{Restarts: 2, Rate: 0.03, Batch: 64, Epochs: 4, Keep: KeepBestEpoch, Optimiser: nn.SGD{}, Schedule: nn.Constant{}}
+	search := &Search{Restarts: 2, Rate: 0.03, Batch: 64, Epochs: 4, Start: bnn.FromPrior{}, Keep: KeepBestEpoch, Optimiser: nn.SGD{}, Schedule: nn.Constant{}}
 	restarts := eval.PhaseCost{Name: "map", Work: eval.Work{Gradients: 2 * 4 * n, Validation: 2 * 4 * looks}}
 	for _, c := range []struct {
 		m    Method

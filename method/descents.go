@@ -29,7 +29,7 @@ func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []flo
 	if err := config.Check(s); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
-	b := &search{Search: s.SettleWith(net), objective: objective{prior: prior, batch: s.Batch}, seed: seed, first: first}
+	b := &search{Search: s, objective: objective{prior: prior, batch: s.Batch}, seed: seed, first: first}
 	if prior.Dim() != net.Dim() {
 		return nil, fmt.Errorf("MAP: prior of %d parameters for a network of %d", prior.Dim(), net.Dim())
 	}

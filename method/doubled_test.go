@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/nn"
 )
@@ -31,7 +32,7 @@ func TestDescentsOfDoubledData(t *testing.T) {
 				t.Fatal(err)
 			}
 			job.Prior = prior(t, job.Net, variance)
-			job.Search = &Search{Restarts: 1, Rate: 0.05, Batch: 1000, Epochs: 12, Keep: KeepLastEpoch, Optimiser: by, Schedule: nn.Constant{}}
+			job.Search = &Search{Restarts: 1, Rate: 0.05, Batch: 1000, Epochs: 12, Start: bnn.FromPrior{}, Keep: KeepLastEpoch, Optimiser: by, Schedule: nn.Constant{}}
 			do(t, job, MAP{}.Settle(around(MAP{}), unheard()))
 			return job.Points.Best()
 		}

@@ -134,7 +134,7 @@ func around(m Method) Around {
 	}
 	if needs.Search {
 		a.Search = &Search{}
-		a.Search.Complete(needs.Restarts, true)
+		a.Search.Complete(needs.Restarts, true, nil)
 		a.Search.Epochs = 3
 	}
 	return a

@@ -110,7 +110,7 @@ func TestDescentsStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, start := range map[string]bnn.Start{"none": nil, "prior": bnn.FromPrior{}, "he": bnn.He{}} {
+	for name, start := range map[string]bnn.Start{"prior": bnn.FromPrior{}, "he": bnn.He{}} {
 		r := looking{Search: Search{Restarts: 2, Epochs: 1, Rate: 1e-300, Start: start}, seed: 6}.fit(t, net, 0.3, regression(20), nil, 1)
 		for k := range 2 {
 			want, s := make([]float64, net.Dim()), rng.Key{Seed: 6, Purpose: rng.Start, Particle: k}.Stream()
@@ -131,11 +131,11 @@ func TestDescentsStart(t *testing.T) {
 			wantNear(t, fmt.Sprintf("%s: restart %d begins at", name, k), r.at(k, 1), want, 1e-290)
 		}
 	}
-	if s := (Search{}).SettleWith(net); s.Start != (bnn.FromPrior{}) {
-		t.Errorf("a network without a normalisation begins by %T", s.Start)
-	}
-	if s := (Search{Start: bnn.He{}}).SettleWith(net); s.Start != (bnn.He{}) {
-		t.Errorf("a given start became %T", s.Start)
+	s, given := Search{}, Search{Start: bnn.He{}}
+	s.Complete(0, true, net.Layers())
+	given.Complete(0, true, net.Layers())
+	if s.Start != (bnn.FromPrior{}) || given.Start != (bnn.He{}) {
+		t.Errorf("a network without a normalisation begins by %T, and a given start became %T", s.Start, given.Start)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestSearchRefuses(t *testing.T) {
 		{Search{Keep: KeepBestEpoch}, blind, []string{
 			"map.keep: best is the state of the smallest loss on the validation examples, and the data hold none out: take keep: last, or data with validation examples"}},
 	} {
-		c.s.Complete(0, c.around.Judged)
+		c.s.Complete(0, c.around.Judged, nil)
 		got := faults(func(f *config.Faults) {
 			c.s.Check(f)
 			c.s.CheckWithin(c.around, f)

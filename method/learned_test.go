@@ -208,7 +208,7 @@ func TestLearnedRestarts(t *testing.T) {
 	}
 
 	job := &Job{Net: net, Prior: prior, Search: &search.Search, Pool: pool.New(2), Run: without(t), Data: &data.Problem{Name: "blobs", Train: set}}
-	job.Search.Complete(0, false)
+	job.Search.Complete(0, false, nil)
 	out := newOutcome()
 	if err := job.search(t.Context(), out); err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func TestRestartsLeftOut(t *testing.T) {
 func TestLostByValidation(t *testing.T) {
 	j := newJob(t, 1)
 	j.Search = &Search{Restarts: 6}
-	j.Search.Complete(0, true)
+	j.Search.Complete(0, true, nil)
 	j.Search.Epochs = 3
 	b, err := newSearch(*j.Search, j.Seed, j.Net, j.Prior, nil, j.Data, pool.New(1))
 	if err != nil {

@@ -138,7 +138,7 @@ func TestSamplersOfChains(t *testing.T) {
 		m := c.m.Settle(Around{}, unheard()).(MCMC)
 		job := newJob(t, 1)
 		job.Search = &Search{Restarts: 8, Rate: 0.1, Batch: 60, Epochs: 1}
-		job.Search.Complete(0, true)
+		job.Search.Complete(0, true, nil)
 		if err := job.search(t.Context(), newOutcome()); err != nil {
 			t.Fatal(err)
 		}

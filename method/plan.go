@@ -14,13 +14,9 @@ type Plan struct {
 	Short  []finding.Finding // what can be foreseen: a budget that is too short
 }
 
-// Plan settles a method and the job's search by the data and the network, and refuses one that they do not suit, or that will need more than limit bytes of
+// Plan settles a method by the data and the network, and refuses one that they do not suit, or that will need more than limit bytes of
 // memory; 0 is no limit. Fields are named from the config's root.
 func (j *Job) Plan(m Method, around Around, limit int64, f *config.Faults) Plan {
-	if j.Search != nil {
-		search := j.Search.SettleWith(j.Net)
-		j.Search = &search
-	}
 	n := j.Data.Train.Len()
 	p := Plan{Method: settleWith(m, around, Sizes{n, j.Net.Dim(), float64(n) * j.Net.Flops()}, f)}
 	p.Way = Way(p.Method, j.Anchor, j.Search)

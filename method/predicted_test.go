@@ -48,7 +48,7 @@ func TestPredictedScalesBeginAtZero(t *testing.T) {
 // bound binds a search to a job.
 func bound(t *testing.T, job *Job, s Search) *search {
 	t.Helper()
-	s.Complete(0, false)
+	s.Complete(0, false, nil)
 	b, err := newSearch(s, job.Seed, job.Net.Whole(), bnn.Whole(job.Prior, job.Net), nil, &data.Problem{Train: job.Data.Train}, pool.New(1))
 	if err != nil {
 		t.Fatal(err)

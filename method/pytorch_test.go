@@ -32,7 +32,7 @@ func TestPyTorchEpochs(t *testing.T) {
 	net, problem := mnist7(t)
 	problem.Validate = nil
 	job := &Job{Seed: 4, Net: net, Prior: prior(t, net, variance), Data: problem, Search: &Search{Restarts: 1, Epochs: 1}, Pool: pool.New(2), Run: without(t)}
-	job.Search.Complete(0, false)
+	job.Search.Complete(0, false, nil)
 	var err error
 	if job.Model, err = nn.NewTraining(net, job.Data, job.Pool); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func TestRestartAlone(t *testing.T) {
 		whole.first[i] = 0.1 * math.Cos(float64(i))
 	}
 	want := whole.fit(t, net, 0.5, train, validate, 1)
-	whole.Complete(0, true)
+	whole.Complete(0, true, nil)
 	b, err := newSearch(whole.Search, whole.seed, net, prior(t, net, 0.5), whole.first, &data.Problem{Train: train, Validate: validate}, pool.New(1))
 	if err != nil {
 		t.Fatal(err)

@@ -35,9 +35,9 @@ type Search struct {
 	Batch    int     `yaml:"batch"`    // examples a step; default 64
 	Epochs   int     `yaml:"epochs"`   // passes over the examples, at most; default 300, without validation examples 5
 
-	// Start is where descents begin; a run's config has the one that was taken. Default: he for networks with a normalisation, prior for
-	// others. The first descent begins at model.init, if that is given.
-	Start bnn.Start `yaml:"start,omitempty"`
+	// Start is where descents begin. Default: he for networks with a normalisation, prior for others. The first descent begins at model.init,
+	// if that is given.
+	Start bnn.Start `yaml:"start"`
 
 	// Keep is the state that a restart ends with. best, the default: that of the epoch of least validation NLL. last, the default without
 	// validation examples: that of the last epoch, and validation examples only score.
@@ -55,8 +55,11 @@ const (
 	KeepLastEpoch = "last"
 )
 
-// Complete fills in defaults. restarts is the number that the method needs (Needs.Restarts).
-func (s *Search) Complete(restarts int, validates bool) {
+// Complete fills in defaults. restarts is the number that the method needs (Needs.Restarts), layers are the network's.
+func (s *Search) Complete(restarts int, validates bool, layers []nn.Layer) {
+	if s.Start == nil {
+		s.Start = bnn.UsualStart(layers)
+	}
 	fill(&s.Restarts, restarts)
 	fill(&s.Restarts, 8)
 	if s.Optimiser == nil {
@@ -76,14 +79,6 @@ func (s *Search) Complete(restarts int, validates bool) {
 	if fill(&s.Keep, KeepBestEpoch); s.Keep == KeepBestEpoch {
 		fill(&s.Patience, 20)
 	}
-}
-
-// SettleWith returns the search with the start that suits a network, where none is given.
-func (s Search) SettleWith(net *nn.Net) Search {
-	if s.Start == nil {
-		s.Start = bnn.UsualStart(net.Tensors())
-	}
-	return s
 }
 
 // Check refuses settings that are wrong for any search.

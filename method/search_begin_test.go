@@ -87,7 +87,7 @@ func TestFirstRestartBeginsAtInit(t *testing.T) {
 	job := newJob(t, 1).provide(AsIs{})
 	job.Data.Validate = nil
 	job.Search = &Search{Restarts: 2, Rate: 1e-12, Batch: 64, Epochs: 1}
-	job.Search.Complete(0, false)
+	job.Search.Complete(0, false, nil)
 	if err := job.search(t.Context(), newOutcome()); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ type found struct {
 
 // in carries a search out within a run. Settings that are left out are those of a config.
 func (l looking) in(ctx context.Context, run *runs.Run, net *nn.Net, p mcmc.Prior, train, validate *data.Set, threads int) (found, error) {
-	l.Complete(0, validate != nil)
+	l.Complete(0, validate != nil, nil)
 	workers := pool.New(threads)
 	b, err := newSearch(l.Search, l.seed, net, p, l.first, &data.Problem{Train: train, Validate: validate, Augment: l.augment}, workers)
 	if err != nil {
@@ -386,15 +386,15 @@ func TestSearchDefaults(t *testing.T) {
 		validates bool
 		want      Search
 	}{
-		{Search{}, 0, true, Search{8, 0.03, 64, 300, nil, "best", 20, nn.SGD{}, nn.Constant{}}},
-		{Search{}, 30, false, Search{30, 0.03, 64, 5, nil, "last", 0, nn.SGD{}, nn.Constant{}}},
-		{Search{Keep: "last"}, 0, true, Search{8, 0.03, 64, 300, nil, "last", 0, nn.SGD{}, nn.Constant{}}},
-		{Search{Optimiser: nn.SGD{Momentum: 0.5}}, 0, true, Search{8, 0.015, 64, 300, nil, "best", 20, nn.SGD{Momentum: 0.5}, nn.Constant{}}},
-		{Search{Optimiser: nn.AdamW{}, Schedule: nn.Cosine{}}, 0, true, Search{8, 0.001, 64, 300, nil, "best", 20, nn.AdamW{}, nn.Cosine{}}},
-		{Search{Restarts: 2, Rate: 0.5, Batch: 7, Epochs: 9, Patience: 3}, 30, true, Search{2, 0.5, 7, 9, nil, "best", 3, nn.SGD{}, nn.Constant{}}},
+		{Search{}, 0, true, Search{8, 0.03, 64, 300, bnn.FromPrior{}, "best", 20, nn.SGD{}, nn.Constant{}}},
+		{Search{}, 30, false, Search{30, 0.03, 64, 5, bnn.FromPrior{}, "last", 0, nn.SGD{}, nn.Constant{}}},
+		{Search{Keep: "last"}, 0, true, Search{8, 0.03, 64, 300, bnn.FromPrior{}, "last", 0, nn.SGD{}, nn.Constant{}}},
+		{Search{Optimiser: nn.SGD{Momentum: 0.5}}, 0, true, Search{8, 0.015, 64, 300, bnn.FromPrior{}, "best", 20, nn.SGD{Momentum: 0.5}, nn.Constant{}}},
+		{Search{Optimiser: nn.AdamW{}, Schedule: nn.Cosine{}}, 0, true, Search{8, 0.001, 64, 300, bnn.FromPrior{}, "best", 20, nn.AdamW{}, nn.Cosine{}}},
+		{Search{Restarts: 2, Rate: 0.5, Batch: 7, Epochs: 9, Patience: 3}, 30, true, Search{2, 0.5, 7, 9, bnn.FromPrior{}, "best", 3, nn.SGD{}, nn.Constant{}}},
 	} {
 		got := c.s
-		if got.Complete(c.restarts, c.validates); got != c.want {
+		if got.Complete(c.restarts, c.validates, nil); got != c.want {
 			t.Errorf("%+v for %d restarts: %+v, want %+v", c.s, c.restarts, got, c.want)
 		}
 	}

@@ -14,7 +14,7 @@ func swagOn(t *testing.T, c *conjugate, rate float64) (spread, want float64, fou
 	t.Helper()
 	m := SWAG{Averaging: Averaging{Rate: rate}, Draws: 15}.Settle(Around{}, unheard()).(SWAG)
 	c.job.Search = &Search{Restarts: 1}
-	c.job.Search.Complete(0, true)
+	c.job.Search.Complete(0, true, nil)
 	if err := c.job.search(t.Context(), newOutcome()); err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,23 @@ func (n *Net) With(statistics []float64) (*Net, error) {
 	return &with, nil
 }
 
+// normalising is a layer that normalises its input, or has others inside.
+type normalising interface{ normalises() bool }
+
+// Normalised reports whether one of the layers is a normalisation, or has one inside.
+func Normalised(layers []Layer) bool {
+	return slices.ContainsFunc(layers, func(l Layer) bool {
+		n, ok := l.(normalising)
+		return ok && n.normalises()
+	})
+}
+
+func (FRN) normalises() bool { return true }
+
+func (Norm) normalises() bool { return true }
+
+func (r Residual) normalises() bool { return Normalised(r.Body) || Normalised(r.Shortcut) }
+
 // normed is a layer that may need statistics: a normalisation, or a layer with others inside.
 type normed interface{ needsStatistics() bool }
 

@@ -93,7 +93,7 @@ func (s *Spec) Defaults() {
 		if s.normed() != nil {
 			restarts = max(restarts, 1) // from model.init alone
 		}
-		s.MAP.Complete(restarts, s.Data.Validates())
+		s.MAP.Complete(restarts, s.Data.Validates(), s.Model.Layers)
 	}
 }
 
