@@ -25,7 +25,7 @@ func compile(net *Net, training bool) *program {
 }
 
 func compileNodes(net *Net, nodes []node, byGroup bool) *program {
-	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes), byGroup: byGroup}, net: net}
+	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes), byGroup: byGroup, chunk: chunkOf(net)}, net: net}
 	c.in = c.value(net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.parameters()
@@ -54,6 +54,16 @@ func goesByGroup(nodes []node) bool {
 		}
 	})
 	return float64(dense) < little*float64(convolutions)
+}
+
+// chunkOf is how many tiles a chunk has. A chunk is the least that a thread works on alone, since its sums are float32. Where an example takes much
+// work it is one tile, so that several threads find work in a batch of 128; to add the sums of a chunk to float64 ones costs little beside.
+func chunkOf(net *Net) int {
+	const much = 16e6 // floating-point operations
+	if net.Flops() > much {
+		return 1
+	}
+	return chunkTiles
 }
 
 // passParticles is how many particles share a pass over a tile: one where ops run group by group, else as many as keep the

@@ -34,6 +34,7 @@ type program struct {
 	outputs int  // K
 	batch   int  // particles of one pass
 	byGroup bool // see goesByGroup
+	chunk   int  // tiles whose sums are float32
 	ops     [stages][]op
 	in      *value
 	out     *value

@@ -9,7 +9,7 @@ import (
 
 // reduction is one call of a model: its tasks and their sums.
 //
-// A task is a segment (a range of chunks of 256 examples) for a block of particles. Segments decide the order of the
+// A task is a segment (a range of chunks of 256 examples, or of 64: chunkOf) for a block of particles. Segments decide the order of the
 // sums, so they depend on the number of examples alone. Each particle has its own sums, so the number of particles in a
 // block may follow the number of threads, and so may the thread that works on a tile (shares.go). The sums of segments are
 // added to the result in the order of the segments, whichever task ends first.
@@ -30,10 +30,11 @@ type reduction struct {
 // newReduction cuts a call; ll and grad may be nil.
 func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 	r := &reduction{m: m, n: n, theta: theta, ll: ll, grad: grad, particles: len(theta) / m.net.dim, ready: map[[2]int]*partial{}}
-	chunks := (n + chunkTiles*tileExamples - 1) / (chunkTiles * tileExamples)
+	chunk := m.prog.chunk
+	chunks := (n + chunk*tileExamples - 1) / (chunk * tileExamples)
 	perSegment := max(1, (chunks+maxSegments-1)/maxSegments)
 	r.segments = (chunks + perSegment - 1) / perSegment
-	r.tiles = perSegment * chunkTiles
+	r.tiles = perSegment * chunk
 
 	// With few blocks, particles share loaded tiles; with many, all threads are busy to the end. θ and the gradients of a
 	// block should stay in the second-level cache.
@@ -91,10 +92,10 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 	if r.grad != nil {
 		t.grads = sums.grads
 	}
-	begin := p.segment * r.tiles * tileExamples
+	begin, chunk := p.segment*r.tiles*tileExamples, r.m.prog.chunk
 	end := min(r.n, begin+r.tiles*tileExamples)
 	for tile := p.from; tile < p.to && ctx.Err() == nil; tile++ {
-		if tile%chunkTiles == 0 && r.grad != nil {
+		if tile%chunk == 0 && r.grad != nil {
 			clear(t.grads[:count*r.m.prog.own.size])
 		}
 		at := begin + tile*tileExamples
@@ -113,8 +114,8 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 				t.sumLogLik(sums.ll)
 			}
 		}
-		if r.grad != nil && (tile%chunkTiles == chunkTiles-1 || at+tileExamples >= end) {
-			r.m.prog.flush(t, count, sums.grad, tile < chunkTiles)
+		if r.grad != nil && (tile%chunk == chunk-1 || at+tileExamples >= end) {
+			r.m.prog.flush(t, count, sums.grad, tile < chunk)
 		}
 	}
 }

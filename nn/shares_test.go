@@ -131,3 +131,23 @@ func TestPanicInAPiece(t *testing.T) {
 		t.Error("the call does not end")
 	}
 }
+
+// Where an example takes much work, the threads share a batch of 128 for one particle. Chunks of other networks are as large as ever.
+func TestSmallBatchesAreShared(t *testing.T) {
+	for _, c := range []struct {
+		net    *Net
+		shares int
+	}{
+		{mustNet(t, []int{3, 32, 32}, ResNet20(10), Categorical{}), 2},
+		{mustNet(t, []int{1, 28, 28}, lenet5, Categorical{}), 1},
+	} {
+		m, err := NewModel(c.net, testSet(c.net, 128, true, rand.New(rand.NewPCG(8, 8))), pool.New(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newReduction(m, 128, make([]float64, c.net.dim), make([]float64, 1), nil)
+		if got := len(r.shares()); got != c.shares || c.shares > 1 && r.segments < 2 {
+			t.Errorf("%s: %d shares of %d segments, want %d", c.net.Title(), got, r.segments, c.shares)
+		}
+	}
+}

@@ -8,7 +8,7 @@ import (
 const (
 	tileGroups   = 4                        // groups of 16 examples in a tile
 	tileExamples = tileGroups * lanes.Lanes // 64
-	chunkTiles   = 4                        // tiles whose sums are float32
+	chunkTiles   = 4                        // tiles whose sums are float32 (program.chunk)
 	maxSegments  = 32                       // ranges of chunks that may run at the same time for one particle
 )
 
