@@ -133,7 +133,7 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 	}
 	var told []string
 	fit := func(spec Spec) *Result {
-		spec.MAP = &method.Search{Restarts: 2, Rate: 0.01, Batch: 50, Epochs: 4, Keep: method.KeepBestEpoch, Patience: 2, Optimiser: nn.SGD{}, Schedule: nn.Constant{}}
+		spec.MAP = &method.Search{Restarts: 2, Rate: 0.01, Batch: 50, Epochs: 4, Start: bnn.FromPrior{}, Keep: method.KeepBestEpoch, Patience: 2, Optimiser: nn.SGD{}, Schedule: nn.Constant{}}
 		best := ""
 		r := fitted(t, spec, Options{Progress: func(e Event) {
 			if p, ok := e.(*Progress); ok && p.Phase == "MAP" {
