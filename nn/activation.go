@@ -24,12 +24,12 @@ type activationOp struct {
 	d       *value // f′(x); nil if the input needs no gradient
 }
 
-// place finds a place for the derivative: the input's, unless other ops read the input as well or the gradient of a ReLU is
-// gated by it.
+// place finds a place for the derivative: the input's, unless other ops read the input as well, its op has set a part of it for good, or
+// the gradient of a ReLU is gated by it.
 func (a *activationOp) place(c *compiler, readers int) {
 	switch {
 	case a.in.grad < 0:
-	case readers > 1 || a.in.relu:
+	case readers > 1 || a.in.relu || a.in.kept:
 		own := *a.in
 		own.grad = -1
 		c.values = append(c.values, &own)

@@ -57,10 +57,11 @@ func goesByGroup(nodes []node) bool {
 }
 
 // chunkOf is how many tiles a chunk has. A chunk is the least that a thread works on alone, since its sums are float32. Where an example takes much
-// work it is one tile, so that several threads find work in a batch of 128; to add the sums of a chunk to float64 ones costs little beside.
+// work in convolutions, a chunk is one tile, so that several threads find work in a batch of 128: to add its sums to float64 ones costs little
+// beside. A dense layer has one multiply-add for each weight: there it costs a share of the work that counts.
 func chunkOf(net *Net) int {
 	const much = 16e6 // floating-point operations
-	if net.Flops() > much {
+	if goesByGroup(net.nodes) && net.Flops() > much {
 		return 1
 	}
 	return chunkTiles

@@ -134,7 +134,7 @@ func drawResidual(r *rand.Rand, in []int, depth int) (block Residual, out []int)
 	}
 	chain := func(shape []int) (layers []Layer) {
 		for range r.IntN(4) {
-			switch kind := r.IntN(5); {
+			switch kind := r.IntN(6); {
 			case kind == 0 && depth > 0:
 				var inner Residual
 				inner, shape = drawResidual(r, shape, depth-1)
@@ -147,6 +147,8 @@ func drawResidual(r *rand.Rand, in []int, depth int) (block Residual, out []int)
 			case kind == 3:
 				window := MaxPool{[2]int{3, 3}, [2]int{1, 1}, [2]int{1, 1}}
 				layers = append(layers, []Layer{window, AvgPool(window)}[r.IntN(2)])
+			case kind == 4:
+				layers = append(layers, []Layer{Norm{Batch: Frozen}, FRN{TLU: r.IntN(2) == 0}}[r.IntN(2)])
 			default:
 				shape = []int{1 + r.IntN(6), shape[1], shape[2]}
 				layers = append(layers, conv(shape[0], 1))
@@ -154,28 +156,42 @@ func drawResidual(r *rand.Rand, in []int, depth int) (block Residual, out []int)
 		}
 		return layers
 	}
-	kind := r.IntN(4) // identity, pad, or projections
+	// end is nothing, or an activation, or two.
+	end := func() (layers []Layer) {
+		for range r.IntN(3) {
+			layers = append(layers, drawActivation(r))
+		}
+		return layers
+	}
+	kind := r.IntN(5) // identity, pad, projections, or a body that keeps the shape without a convolution
 	if len(in) == 1 {
 		out = slices.Clone(in)
 		if kind > 1 {
 			out[0] = 1 + r.IntN(6)
 			block.Shortcut = append(chain(in), Dense{Units: out[0]})
 		}
-		block.Body = append(chain(in), Dense{Units: out[0]})
+		block.Body = append(append(chain(in), Dense{Units: out[0]}), end()...)
 		return block, out
 	}
 	filters, stride := in[0], 1
-	if kind > 0 {
+	switch kind {
+	case 0:
+	case 1:
 		filters, stride = in[0]+r.IntN(4), 1+r.IntN(2)
-		block.Shortcut = []Layer{Pad{}}
+		block.Shortcut = append([]Layer{Pad{}}, end()...)
+	case 2, 3:
+		filters, stride = in[0]+r.IntN(4), 1+r.IntN(2)
+		block.Shortcut = append(append(chain(in), conv(filters, stride)), end()...)
+	default:
+		block.Body = append(end(), drawActivation(r))
+		if r.IntN(2) == 0 {
+			block.Body, block.Shortcut = append(block.Body, Flatten{}), append(end(), Flatten{})
+			return block, []int{volume(in...)}
+		}
+		block.Shortcut = end()
+		return block, in
 	}
-	if kind > 1 {
-		block.Shortcut = append(chain(in), conv(filters, stride))
-	}
-	block.Body = append(chain(in), conv(filters, stride))
-	if r.IntN(3) == 0 {
-		block.Body = append(block.Body, drawActivation(r))
-	}
+	block.Body = append(append(chain(in), conv(filters, stride)), end()...)
 	return block, []int{filters, (in[1]-1)/stride + 1, (in[2]-1)/stride + 1}
 }
 

@@ -37,6 +37,7 @@ func readerCases() map[string]struct {
 		"projection":         {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(4, 3, 2, 1), Swish, conv(4, 3, 1, 1)), layers(conv(4, 1, 2, 0))}, GlobalAvgPool{}, dense(3)), Categorical{}},
 		"pad":                {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(6, 3, 2, 1), Swish, conv(6, 3, 1, 1)), layers(Pad{})}, ReLU, Residual{layers(conv(9, 3, 1, 1)), layers(Pad{})}, conv(2, 3, 1, 1), dense(3)), Categorical{}},
 		"pad behind relu":    {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(6, 3, 2, 1), ReLU), layers(Pad{})}, Residual{layers(conv(6, 3, 1, 1), ReLU), nil}, conv(2, 3, 1, 1), dense(3)), Categorical{}},
+		"pad, activation":    {image, layers(conv(3, 3, 1, 1), Residual{layers(conv(6, 3, 2, 1)), layers(Pad{}, Swish)}, Residual{layers(conv(7, 3, 1, 1)), layers(Pad{}, Tanh, GELU)}, dense(3)), Categorical{}},
 		"pad of the input":   {image, layers(Residual{layers(conv(2, 3, 2, 1)), layers(Pad{})}, Tanh, dense(3)), Categorical{}},
 		"of the input":       {image, layers(Residual{layers(conv(2, 3, 1, 1)), nil}, ReLU, conv(2, 3, 1, 1), dense(3)), Categorical{}},
 		"pools in branches":  {image, layers(conv(3, 3, 1, 1), ReLU, Residual{layers(conv(5, 3, 1, 1), ReLU, MaxPool{Size: two}), layers(conv(5, 3, 1, 1), ReLU, AvgPool{Size: two})}, dense(3)), Categorical{}},

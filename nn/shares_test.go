@@ -140,6 +140,7 @@ func TestSmallBatchesAreShared(t *testing.T) {
 	}{
 		{mustNet(t, []int{3, 32, 32}, ResNet20(10), Categorical{}), 2},
 		{mustNet(t, []int{1, 28, 28}, lenet5, Categorical{}), 1},
+		{mustNet(t, []int{784}, []Layer{Dense{Units: 2000}, ReLU, Dense{Units: 2000}, ReLU, Dense{Units: 10}}, Categorical{}), 1},
 	} {
 		m, err := NewModel(c.net, testSet(c.net, 128, true, rand.New(rand.NewPCG(8, 8))), pool.New(2))
 		if err != nil {

@@ -10,7 +10,7 @@ type value struct {
 	top, bottom, left, right int    // border
 	origin                          // of the op that computes it
 	tight                    bool   // no border may be added
-	kept                     bool   // its op needs the activation on the way back, or has set a part of it for good: no sum may take its place
+	kept                     bool   // its op needs the activation on the way back, or has set a part of it for good: nothing else may take its place
 	brief                    bool   // its activation is that of the group at work: only one group is stored
 	inner                    bool   // its gradient is consumed group by group: likewise
 	scratch                  bool   // has no activation, only a gradient
