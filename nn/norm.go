@@ -110,18 +110,22 @@ func (o *normOp) lines(t *tape, b, ch int) (whitened, folded line) {
 	return line{float32(inverse), float32(-float64(mean * inverse))}, line{float32(s), float32(beta - float64(s*mean))}
 }
 
-// rows places the rows of the planes of the input and of the output.
-func (o *normOp) rows() lanes.Planes {
-	return lanes.Planes{Rows: o.in.h, Cols: o.in.w, X: o.in.wp() * lanes.Lanes, Y: o.out.wp() * lanes.Lanes}
+// along is a line on planes of one value, written to those of another.
+func (l line) along(from, to *value, low float32) lanes.Norm {
+	n := lanes.Norm{Rows: from.h, Cols: from.w, X: from.wp() * lanes.Lanes, Y: to.wp() * lanes.Lanes, Shift: l.b, Low: low}
+	for i := range n.Scale {
+		n.Scale[i] = l.a
+	}
+	return n
 }
 
 func (o *normOp) forward(t *tape, g0, g1 int) {
-	rows := o.rows()
 	t.each(o.out, g0, g1, func(g, b int) {
 		x, y := t.out(o.in, g, b), t.out(o.out, g, b)
 		for ch := range o.in.c {
 			_, f := o.lines(t, b, ch)
-			lanes.Affine(x[ch*o.in.plane()+o.in.pixel(0, 0):], f.a, f.b, floor(o.out), y[ch*o.out.plane()+o.out.pixel(0, 0):], rows)
+			norm := f.along(o.in, o.out, floor(o.out))
+			norm.Apply(x[ch*o.in.plane()+o.in.pixel(0, 0):], y[ch*o.out.plane()+o.out.pixel(0, 0):])
 		}
 	})
 }
@@ -131,8 +135,7 @@ func (o *normOp) backward(t *tape, g0, g1 int) {
 	if !own && !before {
 		return
 	}
-	rows := o.rows()
-	back := lanes.Planes{Rows: rows.Rows, Cols: rows.Cols, X: rows.Y, Y: rows.X}
+	rows := lanes.Planes{Rows: o.in.h, Cols: o.in.w, X: o.in.wp() * lanes.Lanes, Y: o.out.wp() * lanes.Lanes}
 	t.each(o.out, g0, g1, func(g, b int) {
 		x, dy := t.out(o.in, g, b), t.dy(o.out, g, b)
 		for ch := range o.in.c {
@@ -143,7 +146,8 @@ func (o *normOp) backward(t *tape, g0, g1 int) {
 				lanes.AffineSums(x[in:], white.a, white.b, dy[out:], gamma, beta, rows)
 			}
 			if before {
-				lanes.Affine(dy[out:], f.a, 0, negInf, t.dy(o.in, g, b)[in:], back)
+				back := line{a: f.a}.along(o.out, o.in, negInf)
+				back.Apply(dy[out:], t.dy(o.in, g, b)[in:])
 			}
 		}
 		if before && o.in.relu {
