@@ -97,9 +97,9 @@ func TestNormsFromDraws(t *testing.T) {
 		"model.layers.1: a batch norm has the statistics of a trained network, and there is none: name the file of its weights, model.init, or take frn": {normal, "model.init=null", "method={mcmc: {chains: 2, start: prior}}"},
 		"the first restart begins at model.init, and the other 3 at draws; want restarts: 1":                                                             {normal, "map={restarts: 4}", "method=map"},
 		"the first restart begins at model.init, and the other 4 at draws":                                                                               {normal, "method={ensemble: {members: 5}}"},
-		"svgd begins there; want start: init, or a method that begins at the trained network":                                                            {normal, "method=svgd"},
-		"mcmc begins there; want start: init":                                                                                                            {normal, "map={epochs: 2}", "method={mcmc: {chains: 2, start: prior}}"},
-		"prior.anchor.s":                                                                                                                                 {"prior={normal: {variance: 1}, anchor: {s: 0.7}}", "method={vi: {epochs: 2}}"},
+		"svgd begins there; want mcmc or smc with start: init, or another method":                                                                        {normal, "method=svgd"},
+		"mcmc begins there; want mcmc or smc with start: init":                                                                                           {normal, "map={epochs: 2}", "method={mcmc: {chains: 2, start: prior}}"},
+		"prior.anchor.s": {"prior={normal: {variance: 1}, anchor: {s: 0.7}}", "method={vi: {epochs: 2}}"},
 	} {
 		if _, err := ParseSpec("bottleneck.yaml", text, sets...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want %s", sets, err, want)

@@ -81,6 +81,9 @@ func (a *Architecture) Network(p *data.Problem, f *config.Faults) *Net {
 	}
 	if given && !data.TakesShape(a.Input, set.Shape) {
 		hint := "leave input out to take theirs"
+		if s := set.Shape; len(s) == 3 && slices.Equal(a.Input, []int{s[2], s[0], s[1]}) {
+			hint = "the axes of the images are height, width, channels: move the channels before you save the array, np.moveaxis(x, -1, 1)"
+		}
 		if p.Schema != nil {
 			for i, f := range p.Schema.ColumnFindings() {
 				if i == 0 {

@@ -59,7 +59,8 @@ type network struct {
 // TestResidualFaults: in a config, a residual that does not fit is refused at its place, with both shapes and what to do.
 func TestResidualFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"[{conv: {filters: 3, kernel: 3, pad: 1}}, {residual: {body: [{conv: {filters: 4, kernel: 3, stride: 2, pad: 1}}]}}, {dense: 2}]": "model.layers.1: layer 1 (residual): the body gives [4 4 4] and the shortcut [3 8 8], and they are added: give the shortcut a convolution to [4 4 4]",
+		"[{conv: {filters: 3, kernel: 3, pad: 1}}, {residual: {body: [{conv: {filters: 4, kernel: 3, stride: 2, pad: 1}}]}}, {dense: 2}]": "model.layers.1: layer 1 (residual): the body gives [4 4 4] and the shortcut [3 8 8], and they are added: give the shortcut a convolution to [4 4 4], as in shortcut: [{conv: {filters: 4, kernel: 1, stride: …}}], or shortcut: pad",
+		"[{residual: {body: [{conv: {filters: 1, kernel: 1}}]}}, {dense: 2}]":                                                             "give the shortcut a convolution to [1 8 8], as in shortcut: [{conv: {filters: 1, kernel: 1}}]\n", // pad would drop a channel
 		"[relu, {residual: {body: [{conv: {filters: 1, kernel: 1}}], shortcut: pad}}, {dense: 2}]":                                        "model.layers.1: layer 1 (residual): shortcut: layer 0 (pad): the body gives [1 8 8] and the input is [2 8 8]: pad would drop channels",
 		"[{residual: {body: [{dense: 4}]}}, {dense: 2}]":                                                                                  "model.layers.0: layer 0 (residual): the body gives [4] and the shortcut [2 8 8], and they are added: give the shortcut a layer to [4], as in shortcut: [{dense: 4}]",
 		"[{residual: {body: []}}, {dense: 2}]":                                                                                            "model.layers.0.residual.body: needs layers",
@@ -69,7 +70,7 @@ func TestResidualFaults(t *testing.T) {
 		"[pad, {dense: 2}]": "model.layers.0: layer 0 (pad): stands in the shortcut of a residual alone",
 	} {
 		_, _, err := config.Parse[network]("model.yaml", []byte("model: {input: [2, 8, 8], layers: "+text+", likelihood: {gaussian: {sd: 1}}}\n"), nil, Layers, Likelihoods)
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error()+"\n", want) {
 			t.Errorf("%s: %v\nwant %s", text, err, want)
 		}
 	}

@@ -28,7 +28,7 @@ const Frozen = "frozen"
 const (
 	wantFrozen = "want frozen, as in {norm: {batch: frozen}}, have %q: statistics of the batch are not offered; train a network with frn " +
 		"instead, or take one that PyTorch trained, model.init"
-	needsStatistics = "the network has batch norms, and no statistics for them: they come with the weights of model.init (bnn.ReadWeights)"
+	needsStatistics = "the network has batch norms, and no statistics for them: they come with the weights of model.init (bnn.ReadNetwork)"
 )
 
 // Defaults sets ε to PyTorch's.
@@ -52,9 +52,9 @@ func (l Norm) derive(b *builder, n *node) error {
 	if l.Batch != Frozen {
 		return fmt.Errorf("batch: "+wantFrozen, l.Batch)
 	}
-	if len(n.in) != 3 {
-		return fmt.Errorf("needs an input of shape [channels, height, width], has %v: put it behind a convolution, or multiply the weights "+
-			"of the dense layer before it by γ/√(var+ε) and its bias likewise", n.in)
+	if err := n.planes(); err != nil {
+		return fmt.Errorf("%w: put it behind a convolution, or fold it into the dense layer before it: multiply that layer's weights and bias by "+
+			"γ/√(var + ε), and add β − γ mean/√(var + ε) to the bias", err)
 	}
 	n.stage = max(n.from.stage, stageConv)
 	name, role, err := b.own(n, l.Name)
@@ -102,26 +102,30 @@ func (o *normOp) output() *value { return o.out }
 // line is y = a x + b.
 type line struct{ a, b float32 }
 
-// whitened is the line of a channel to mean 0 and variance 1, and folded that of the layer.
-func (o *normOp) folded(t *tape, b, ch int) (whitened, folded line) {
+// lines returns what particle b makes of a channel: whitened is the line to mean 0 and variance 1, and folded that of the whole layer.
+func (o *normOp) lines(t *tape, b, ch int) (whitened, folded line) {
 	at := func(k int) float64 { return float64(t.weights(o.params[k], b)[ch]) }
 	gamma, beta, mean, inverse := at(0), at(1), at(2), 1/math.Sqrt(at(3)+o.eps)
 	s := float64(gamma * inverse)
 	return line{float32(inverse), float32(-float64(mean * inverse))}, line{float32(s), float32(beta - float64(s*mean))}
 }
 
-// rows places the rows of the planes of the input and of the output.
-func (o *normOp) rows() lanes.Planes {
-	return lanes.Planes{Rows: o.in.h, Cols: o.in.w, X: o.in.wp() * lanes.Lanes, Y: o.out.wp() * lanes.Lanes}
+// along is a line on planes of one value, written to those of another.
+func (l line) along(from, to *value, low float32) lanes.Norm {
+	n := lanes.Norm{Rows: from.h, Cols: from.w, X: from.wp() * lanes.Lanes, Y: to.wp() * lanes.Lanes, Shift: l.b, Low: low}
+	for i := range n.Scale {
+		n.Scale[i] = l.a
+	}
+	return n
 }
 
 func (o *normOp) forward(t *tape, g0, g1 int) {
-	rows := o.rows()
 	t.each(o.out, g0, g1, func(g, b int) {
 		x, y := t.out(o.in, g, b), t.out(o.out, g, b)
 		for ch := range o.in.c {
-			_, f := o.folded(t, b, ch)
-			lanes.Affine(x[ch*o.in.plane()+o.in.pixel(0, 0):], f.a, f.b, floor(o.out), y[ch*o.out.plane()+o.out.pixel(0, 0):], rows)
+			_, f := o.lines(t, b, ch)
+			norm := f.along(o.in, o.out, floor(o.out))
+			norm.Apply(x[ch*o.in.plane()+o.in.pixel(0, 0):], y[ch*o.out.plane()+o.out.pixel(0, 0):])
 		}
 	})
 }
@@ -131,19 +135,19 @@ func (o *normOp) backward(t *tape, g0, g1 int) {
 	if !own && !before {
 		return
 	}
-	rows := o.rows()
-	back := lanes.Planes{Rows: rows.Rows, Cols: rows.Cols, X: rows.Y, Y: rows.X}
+	rows := lanes.Planes{Rows: o.in.h, Cols: o.in.w, X: o.in.wp() * lanes.Lanes, Y: o.out.wp() * lanes.Lanes}
 	t.each(o.out, g0, g1, func(g, b int) {
 		x, dy := t.out(o.in, g, b), t.dy(o.out, g, b)
 		for ch := range o.in.c {
-			white, f := o.folded(t, b, ch)
+			white, f := o.lines(t, b, ch)
 			in, out := ch*o.in.plane()+o.in.pixel(0, 0), ch*o.out.plane()+o.out.pixel(0, 0)
 			if own {
 				gamma, beta := t.lane[o.sums[0]+ch*lanes.Lanes:][:lanes.Lanes], t.lane[o.sums[1]+ch*lanes.Lanes:][:lanes.Lanes]
 				lanes.AffineSums(x[in:], white.a, white.b, dy[out:], gamma, beta, rows)
 			}
 			if before {
-				lanes.Affine(dy[out:], f.a, 0, negInf, t.dy(o.in, g, b)[in:], back)
+				back := line{a: f.a}.along(o.out, o.in, negInf)
+				back.Apply(dy[out:], t.dy(o.in, g, b)[in:])
 			}
 		}
 		if before && o.in.relu {

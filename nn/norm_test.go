@@ -119,9 +119,9 @@ func TestStatistics(t *testing.T) {
 func TestNormFaults(t *testing.T) {
 	bn := Norm{Batch: Frozen, Name: "bn"}
 	for want, layers := range map[string][]Layer{
-		`layer 1 (norm): needs an input of shape [channels, height, width], has [3]: put it behind a convolution, or multiply the weights of the dense`: {Dense{Units: 3}, bn},
-		`layer 0 (norm): batch: want frozen, as in {norm: {batch: frozen}}, have "batch": statistics of the batch are not offered`:                      {Norm{Batch: "batch"}, Dense{Units: 1}},
-		`layer 1 (norm): the name "bn" is taken by an earlier layer`:                                                                                    {bn, bn, Dense{Units: 1}},
+		`layer 1 (norm): needs an input of shape [channels, height, width], has [3]: put it behind a convolution, or fold it into the dense layer before it: multiply that layer's weights and bias by γ/√(var + ε), and add β`: {Dense{Units: 3}, bn},
+		`layer 0 (norm): batch: want frozen, as in {norm: {batch: frozen}}, have "batch": statistics of the batch are not offered`:                                                                                              {Norm{Batch: "batch"}, Dense{Units: 1}},
+		`layer 1 (norm): the name "bn" is taken by an earlier layer`: {bn, bn, Dense{Units: 1}},
 	} {
 		if _, err := New([]int{2, 4, 4}, layers, Categorical{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

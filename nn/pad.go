@@ -24,7 +24,12 @@ func (Pad) derive(b *builder, n *node) error {
 	if err := n.planes(); err != nil {
 		return err
 	}
-	in, out := n.in, b.target
+	n.out = b.target
+	return Pad{}.leads(n.in, n.out)
+}
+
+// leads says why the layer cannot lead from planes to the output of a body.
+func (Pad) leads(in, out []int) error {
 	half := [2]int{(in[1] + 1) / 2, (in[2] + 1) / 2}
 	switch {
 	case len(out) != 3:
@@ -35,7 +40,6 @@ func (Pad) derive(b *builder, n *node) error {
 		return fmt.Errorf("the body gives %v and the input is %v: pad keeps the size of the planes or halves it to %v, so give the shortcut a convolution",
 			out, in, half)
 	}
-	n.out = out
 	return nil
 }
 

@@ -41,10 +41,10 @@ func (r Random) Network(input []int, layers []Layer, lik Likelihood) (*Net, erro
 		}
 	}
 	if len(random) == 0 {
-		return nil, &RandomError{-1, fmt.Errorf("names no layer, so that nothing is random: take some of %s", strings.Join(modules, ", "))}
+		return nil, &RandomError{-1, fmt.Errorf("names no layer, so that nothing is random: take some of %s", listed(modules))}
 	}
 	if len(random) == len(modules) {
-		return nil, &RandomError{-1, fmt.Errorf("names all layers with parameters (%s): leave random out", strings.Join(modules, ", "))}
+		return nil, &RandomError{-1, fmt.Errorf("names all layers with parameters (%s): leave random out", listed(modules))}
 	}
 	return NewPartly(input, layers, lik, func(module string) Role {
 		if random[module] {
@@ -70,9 +70,17 @@ func (r Random) find(name string, modules, places []string) ([]string, error) {
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("%q is no layer with parameters%s (there are %s)", name, spelling.Suggest(name, modules), strings.Join(modules, ", "))
+		return nil, fmt.Errorf("%q is no layer with parameters%s (there are %s)", name, spelling.Suggest(name, modules), listed(modules))
 	}
 	return found, nil
+}
+
+// listed lists modules; of many, the first and the last ones.
+func listed(modules []string) string {
+	if n := len(modules); n > 12 {
+		return fmt.Sprintf("%s, … %s, %d in all", strings.Join(modules[:8], ", "), strings.Join(modules[n-2:], ", "), n)
+	}
+	return strings.Join(modules, ", ")
 }
 
 // within reports whether a module is the named one or stands inside it.

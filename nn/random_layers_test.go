@@ -61,4 +61,12 @@ func TestRandomFaults(t *testing.T) {
 			t.Errorf("%v: %s\nwant %s", random, got, want)
 		}
 	}
+	var many []Layer
+	for range 39 {
+		many = append(many, Dense{Units: 3})
+	}
+	const want = `"x" is no layer with parameters (there are 0, 1, 2, 3, 4, 5, 6, 7, … 37, 38, 39 in all)`
+	if _, err := (Random{"x"}).Network([]int{3}, many, Gaussian{SD: 1}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("of many layers: %v\nwant %s", err, want)
+	}
 }

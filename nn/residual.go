@@ -52,15 +52,26 @@ func (r Residual) derive(b *builder, n *node) error {
 		return err
 	}
 	if !slices.Equal(body, shortcut) {
-		if len(body) == 1 {
-			return fmt.Errorf("the body gives %v and the shortcut %v, and they are added: give the shortcut a layer to %[1]v, as in "+
-				"shortcut: [{dense: %[3]d}]", body, shortcut, body[0])
-		}
-		return fmt.Errorf("the body gives %v and the shortcut %v, and they are added: give the shortcut a convolution to %[1]v, as in "+
-			"shortcut: [{conv: {filters: %[3]d, kernel: 1, stride: …}}], or shortcut: pad", body, shortcut, body[0])
+		return fmt.Errorf("the body gives %v and the shortcut %v, and they are added: give the shortcut %s", body, shortcut, shortcutTo(body, n.in))
 	}
 	n.out = body
 	return nil
+}
+
+// shortcutTo says which shortcut leads from an input to the shape of the body.
+func shortcutTo(body, in []int) string {
+	if len(body) == 1 {
+		return fmt.Sprintf("a layer to %v, as in shortcut: [{dense: %d}]", body, body[0])
+	}
+	stride := ""
+	if !slices.Equal(body[1:], in[1:]) {
+		stride = ", stride: …"
+	}
+	text := fmt.Sprintf("a convolution to %v, as in shortcut: [{conv: {filters: %d, kernel: 1%s}}]", body, body[0], stride)
+	if (Pad{}).leads(in, body) == nil {
+		text += ", or shortcut: pad"
+	}
+	return text
 }
 
 func (r Residual) compile(c *compiler, chain []node, v *value) (*value, int) {

@@ -35,6 +35,7 @@ func (s Spec) checkNorms(f *config.Faults) {
 	case s.Method != nil && s.InitUnused():
 		f.Conflict(where("prior.anchor.s"), drawn+"want s below 0.5")
 	case method.Drawn(s.Method) && s.Model.Random.All() && !s.anchored():
-		f.Conflict(where(s.At()), drawn+"%s begins there; want start: init, or a method that begins at the trained network", method.Methods.Name(s.Method))
+		f.Conflict(where(s.At()), drawn+"%s begins there; want mcmc or smc with start: init, or another method that begins at the trained network",
+			method.Methods.Name(s.Method))
 	}
 }

@@ -35,8 +35,9 @@ func newBench() *cobra.Command {
 		Short: "Measure log-likelihoods and gradients against this machine's peak",
 		Long: `Bench times the log-likelihood and its gradient, from parameters to float64 gradients, on generated pixels: for a population of
 10 of LeNet-5, of the network of preset mnist7, and of one that nothing was tuned for, and for one ResNet-20 with filter
-response normalisation. The peak is the speed of multiply-adds in registers. It changes with the machine's clock and load, so calls alternate with short measurements of the
-peak; a share of the peak is the median over the repeats. Speeds are of the fastest repeat.
+response normalisation. The peak is the speed of multiply-adds in registers. It changes with the machine's clock and load, so
+calls alternate with short measurements of the peak; a share of the peak is the median over the repeats. Speeds are of the
+fastest repeat.
 
 FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, the first layer's input gradient left out.`,
 		Example: "  starling bench --images 60000 --json",

@@ -13,24 +13,6 @@ func (p Planes) fits(name string, n, m int) {
 	}
 }
 
-// Affine is a line over the rows of a plane, cut off below the floor, which is −Inf where nothing is. A NaN stays:
-//
-//	for r := range p.Rows {
-//		for i := range 16 * p.Cols {
-//			v := fma(s, x[r*p.X+i], t)
-//			y[r*p.Y+i] = floor > v ? floor : v
-//		}
-//	}
-func Affine(x []float32, s, t, floor float32, y []float32, p Planes) {
-	p.fits("Affine", len(x), len(y))
-	for r := affineAssembly(x, s, t, floor, y, p); r < p.Rows; r++ {
-		to := y[r*p.Y:][:p.Cols*Lanes]
-		for i, v := range x[r*p.X:][:p.Cols*Lanes] {
-			to[i] = max32(floor, fma32(s, v, t))
-		}
-	}
-}
-
 // AffineSums adds to scale and shift, by lane, what a plane gives to the gradients of a scale and a shift behind a x + b:
 //
 //	for r := range p.Rows {

@@ -10,21 +10,6 @@ func (p Planes) some() int {
 	return maxCallVectors / p.Cols
 }
 
-func affineAssembly(x []float32, s, t, floor float32, y []float32, p Planes) int {
-	some := p.some()
-	if some == 0 {
-		return 0
-	}
-	kernel, width := affineAVX512, Lanes
-	if current == isaAVX2 {
-		kernel, width = affineAVX2, Lanes/2
-	}
-	for r := 0; r < p.Rows; r += some {
-		kernel(&x[r*p.X], &y[r*p.Y], min(some, p.Rows-r), p.Cols*(Lanes/width), 4*p.X, 4*p.Y, s, t, floor)
-	}
-	return p.Rows
-}
-
 func affineSumsAssembly(x []float32, a, b float32, dy, scale, shift []float32, p Planes) int {
 	some := p.some()
 	if some == 0 {

@@ -5,12 +5,6 @@
 package lanes
 
 //go:noescape
-func affineAVX512(x *float32, y *float32, rows int, cols int, xPitch int, yPitch int, s float32, t float32, floor float32)
-
-//go:noescape
-func affineAVX2(x *float32, y *float32, rows int, cols int, xPitch int, yPitch int, s float32, t float32, floor float32)
-
-//go:noescape
 func affineSumsAVX512(x *float32, dy *float32, scale *float32, shift *float32, rows int, cols int, xPitch int, yPitch int, a float32, b float32)
 
 //go:noescape

@@ -20,8 +20,7 @@
 //   - [Load] and [Transpose]: examples into the lanes, and activations out of them;
 //   - [ReLU], [Tanh], [GELU] and [Swish], element by element, and their derivatives; [Scale], multiplication by a number,
 //     and [Drop], of the lanes that a mask keeps;
-//   - [Affine], a scale and a shift of a plane;
-//   - [Norm], the normalisation of a plane with a threshold behind it, and its way back;
+//   - [Norm], the normalisation of a plane with a threshold behind it, and its way back, and [AffineSums], the gradients of a scale and a shift;
 //   - [Add], [AddReLU] and [AddGated]: the sum of two branches, and of gradients;
 //   - [Categorical], [Bernoulli], [Gaussian] and [PredictedNormal]: log-likelihoods and their gradients, with [MaskLanes]
 //     and [LaneSums] for groups that are not full;

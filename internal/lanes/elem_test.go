@@ -272,12 +272,6 @@ var elementwise = map[string]func(a *arena){
 		n.Backward(x, y, &pull, x)
 		InverseRoots((*[Lanes]float32)(s), 7, 1e-6, (*[Lanes]float32)(s[4*Lanes:]))
 	},
-	"Affine": func(a *arena) {
-		p := a.planes()
-		c := a.floats(2)
-		x, y := a.floats(p.Rows*p.X), a.floats(p.Rows*p.Y)
-		Affine(x, c[0], c[1], []float32{0, float32(math.Inf(-1))}[a.r.IntN(2)], y, p)
-	},
 	"AffineSums": func(a *arena) {
 		p := a.planes()
 		c := a.floats(2)

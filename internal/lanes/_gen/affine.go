@@ -7,7 +7,6 @@ import (
 )
 
 func affine() {
-	each("affine", "func(x, y *float32, rows, cols, xPitch, yPitch int, s, t, floor float32)", affinePlane)
 	each("affineSums", "func(x, dy, scale, shift *float32, rows, cols, xPitch, yPitch int, a, b float32)", affineSums)
 }
 
@@ -24,17 +23,6 @@ func everyRow(x, y reg.Register, step int, body func(x, y reg.Register)) {
 		})
 		ADDQ(param("xPitch"), x)
 		ADDQ(param("yPitch"), y)
-	})
-}
-
-func affinePlane(m *machine) {
-	x, y := load("x"), load("y")
-	s, t, floor := m.reg(), m.reg(), m.reg()
-	VBROADCASTSS(param("s"), s)
-	VBROADCASTSS(param("t"), t)
-	VBROADCASTSS(param("floor"), floor)
-	everyRow(x, y, m.bytes, func(u, v reg.Register) {
-		VMOVUPS(m.max(floor, m.fma(s, Mem{Base: u}, t)), Mem{Base: v})
 	})
 }
 
