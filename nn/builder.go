@@ -87,25 +87,14 @@ func (b *builder) feed(chain []node) {
 	}
 }
 
-// withoutDropout returns a chain without its dropout layers. What is left has the same shapes.
-func withoutDropout(chain []node) (rest []node) {
-	for _, n := range chain {
-		if n.drop != nil {
-			continue
-		}
-		n.inner = slices.Clone(n.inner)
-		for i := range n.inner {
-			n.inner[i] = withoutDropout(n.inner[i])
-		}
-		rest = append(rest, n)
-	}
-	return rest
+// withoutDropout returns a chain without its dropout layers, which are never inside another layer. What is left has the same shapes.
+func withoutDropout(chain []node) []node {
+	return slices.DeleteFunc(slices.Clone(chain), func(n node) bool { return n.drop != nil })
 }
 
 // branch derives a chain of the layers inside the layer of n, from the same input, and returns the shape of its output. target is the
-// shape that it should have, nil if it may have any.
-// Its tensors are named as those of an nn.Sequential that is the attribute name of the layer's module. The layer's own
-// ops run no earlier than those of the chain.
+// shape that it should have, nil if it may have any. Its tensors are named as those of an nn.Sequential that is the attribute name of the
+// layer's module. The layer's own ops run no earlier than those of the chain.
 func (b *builder) branch(n *node, name string, layers []Layer, target []int) ([]int, error) {
 	outer := *b
 	b.prefix, b.number, b.target = b.prefix+strconv.Itoa(b.number)+"."+name+".", 0, target

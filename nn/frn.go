@@ -34,6 +34,8 @@ func (l FRN) Check(f *config.Faults) {
 // Title implements Layer.
 func (FRN) Title() string { return "" }
 
+func (FRN) needsStatistics() bool { return false }
+
 func (l FRN) derive(b *builder, n *node) error {
 	if err := n.planes(); err != nil {
 		return fmt.Errorf("%w: put it before the dense layers, or leave it out", err)

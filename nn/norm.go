@@ -48,6 +48,8 @@ func (l Norm) Check(f *config.Faults) {
 // Title implements Layer.
 func (Norm) Title() string { return "" }
 
+func (Norm) needsStatistics() bool { return true }
+
 func (l Norm) derive(b *builder, n *node) error {
 	if l.Batch != Frozen {
 		return fmt.Errorf("batch: "+wantFrozen, l.Batch)

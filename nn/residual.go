@@ -39,6 +39,8 @@ const (
 // Title implements Layer.
 func (Residual) Title() string { return "residual" }
 
+func (r Residual) chains() [][]Layer { return [][]Layer{r.Body, r.Shortcut} }
+
 func (r Residual) derive(b *builder, n *node) error {
 	if len(r.Body) == 0 {
 		return fmt.Errorf("body: %s", needsBody)

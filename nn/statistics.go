@@ -39,36 +39,34 @@ func (n *Net) With(statistics []float64) (*Net, error) {
 	return &with, nil
 }
 
-// normalising is a layer that normalises its input, or has others inside.
-type normalising interface{ normalises() bool }
+// normalisation is a layer that normalises its input.
+type normalisation interface {
+	needsStatistics() bool // of the network that was trained
+}
+
+// outer is a layer with others inside.
+type outer interface{ chains() [][]Layer }
+
+// holds reports whether a layer is such a normalisation, or has one inside.
+func holds(l Layer, such func(normalisation) bool) bool {
+	if n, ok := l.(normalisation); ok {
+		return such(n)
+	}
+	o, ok := l.(outer)
+	return ok && slices.ContainsFunc(slices.Concat(o.chains()...), func(l Layer) bool { return holds(l, such) })
+}
 
 // Normalised reports whether one of the layers is a normalisation, or has one inside.
 func Normalised(layers []Layer) bool {
-	return slices.ContainsFunc(layers, func(l Layer) bool {
-		n, ok := l.(normalising)
-		return ok && n.normalises()
-	})
+	return slices.ContainsFunc(layers, func(l Layer) bool { return holds(l, func(normalisation) bool { return true }) })
 }
-
-func (FRN) normalises() bool { return true }
-
-func (Norm) normalises() bool { return true }
-
-func (r Residual) normalises() bool { return Normalised(r.Body) || Normalised(r.Shortcut) }
-
-// normed is a layer that may need statistics: a normalisation, or a layer with others inside.
-type normed interface{ needsStatistics() bool }
 
 // Normed lists the places of the layers that need statistics, or have others inside that do.
 func Normed(layers []Layer) (at []int) {
 	for i, l := range layers {
-		if l, ok := l.(normed); ok && l.needsStatistics() {
+		if holds(l, normalisation.needsStatistics) {
 			at = append(at, i)
 		}
 	}
 	return at
 }
-
-func (Norm) needsStatistics() bool { return true }
-
-func (r Residual) needsStatistics() bool { return len(Normed(r.Body))+len(Normed(r.Shortcut)) > 0 }
