@@ -34,7 +34,7 @@ func TestClusterKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(c.report())
-	if s.kills < 6 || s.finished < 2 {
+	if s.kills < 4 || s.finished < 2 { // the two signals for a submitter may find it at its end
 		t.Errorf("%d kills, %d runs", s.kills, s.finished)
 	}
 }
