@@ -119,8 +119,8 @@ func TestExamplePartlyRandom(t *testing.T) {
 	if m := result.Metrics; m.N != 103 || !(float64(*m.RMSE) <= 6) || !(float64(m.NLL) <= 3.1) || m.LogEvidence != nil {
 		t.Errorf("RMSE %v, NLL %v on %d, log evidence %v", *m.RMSE, m.NLL, m.N, m.LogEvidence)
 	}
-	if e := result.Posterior; e.Size() != 80 || len(e.Shared) != 4*e.Net.Shared() {
-		t.Errorf("%d particles share %d numbers, want rows of %d for 4 islands", e.Size(), len(e.Shared), e.Net.Shared())
+	if e := result.Posterior; e.Size() != 80 || len(e.Shared) != 4*e.Net.Learned() {
+		t.Errorf("%d particles share %d numbers, want rows of %d for 4 islands", e.Size(), len(e.Shared), e.Net.Learned())
 	}
 	table, inside := predicted(t, run, "examples/partly-random.csv"), 0
 	truth, err := data.ReadCSV("examples/partly-random.csv", data.CSV{})

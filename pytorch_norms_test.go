@@ -66,7 +66,7 @@ func stateDict(t *testing.T, net *nn.Net) []byte {
 		}
 		add(safetensors.Tensor{Name: x.Name, DType: "F32", Shape: x.Shape}, bits)
 	}
-	for _, x := range net.Fixed() {
+	for _, x := range net.Constants() {
 		if name, ok := strings.CutSuffix(x.Name, "running_var"); ok {
 			add(safetensors.Tensor{Name: name + "num_batches_tracked", DType: "I64"}, make([]byte, 8))
 		}
@@ -184,8 +184,8 @@ func TestCountsOfNetworks(t *testing.T) {
 	if got, want := vgg.Parameters(), convolutions+2*channels+513*10; got != want {
 		t.Errorf("VGG16 has %d parameters, want %d", got, want)
 	}
-	if statistics := 2 * channels; len(vgg.Fixed()) != 26 || vgg.Partly() || len(formulaOf(vgg)) != statistics {
-		t.Errorf("VGG16 has %d tensors of statistics, %d numbers, partly random: %v", len(vgg.Fixed()), len(formulaOf(vgg)), vgg.Partly())
+	if statistics := 2 * channels; len(vgg.Constants()) != 26 || vgg.Partly() || len(formulaOf(vgg)) != statistics {
+		t.Errorf("VGG16 has %d tensors of statistics, %d numbers, partly random: %v", len(vgg.Constants()), len(formulaOf(vgg)), vgg.Partly())
 	}
 	var plain []nn.Layer // with biases in place of norms, and 100 classes
 	for _, l := range parsed(t, "testdata/pytorch/vgg16.yaml").Model.Layers {
@@ -215,7 +215,7 @@ func TestCountsOfNetworks(t *testing.T) {
 
 // formulaOf is the statistics of a network by the formula.
 func formulaOf(net *nn.Net) (all []float32) {
-	for _, x := range net.Fixed() {
+	for _, x := range net.Constants() {
 		all = append(all, formulaWeights(x)...)
 	}
 	return all

@@ -104,6 +104,7 @@ func OpenUndecided(dir string) (*Run, error) {
 	if r.Net, err = r.Spec.Model.Random.Network(r.Spec.Model.Input, r.Spec.Model.Layers, r.Spec.Model.Likelihood); err != nil {
 		return nil, damaged("config.yaml", err)
 	}
+	r.Net = r.Spec.Freeze(r.Net)
 	if r.Trace, err = method.ReadTrace(record.Trace); err != nil {
 		return nil, damaged("trace.jsonl", err)
 	}

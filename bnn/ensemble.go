@@ -15,8 +15,9 @@ import (
 // evaluation and files need nothing else. Parameters are float32, as in the file, so that an ensemble read from a file
 // predicts the same bits.
 //
-// Where particles share a part of the parameters (nn.NewPartly), θ is what each has of its own. Shared has rows of φ, of S =
-// Net.Shared() numbers each, and particle j is the network of Theta's row j and Shared's row Row[j]. Else both are empty.
+// Where particles share parameters that are learned (nn.NewPartly), θ is what each has of its own. Shared has rows of ψ, of S =
+// Net.Learned() numbers each, and particle j is the network of Theta's row j and Shared's row Row[j]. Else both are empty. Constants are
+// those of Net.
 type Ensemble struct {
 	Net         *nn.Net
 	Theta       []float32 // J×D, particles over all islands, island after island; empty where Members has them
@@ -41,7 +42,7 @@ type Island struct {
 	Theta       []float64 // I×D
 	LogWeights  []float64 // I, up to a constant; nil: all equal
 	LogEvidence float64   // of this island, in nats; 0 for chains
-	Shared      []float64 // R×S, φ of R groups of particles of equal size, one after another: R = 1, or the times at which states were kept
+	Shared      []float64 // R×S, ψ of R groups of particles of equal size, one after another: R = 1, or the times at which states were kept
 
 	Members *Members           // of an island that lies in files: Theta is empty then. All islands of an ensemble lie in files, or none
 	Format  safetensors.Format // of the parameters; empty: float32
@@ -144,9 +145,9 @@ func (e *Ensemble) check() error {
 	return e.checkShared()
 }
 
-// share appends the rows of φ of an island of some particles.
+// share appends the rows of ψ of an island of some particles.
 func (e *Ensemble) share(p int, island Island, particles int) {
-	s := e.Net.Shared()
+	s := e.Net.Learned()
 	if s == 0 && len(island.Shared) == 0 {
 		return
 	}
@@ -160,18 +161,18 @@ func (e *Ensemble) share(p int, island Island, particles int) {
 	e.Shared = narrow(e.Shared, island.Shared)
 }
 
-// rows is the number of rows of φ.
-func (e *Ensemble) rows() int { return len(e.Shared) / max(1, e.Net.Shared()) }
+// rows is the number of rows of ψ.
+func (e *Ensemble) rows() int { return len(e.Shared) / max(1, e.Net.Learned()) }
 
-// checkShared returns the first inconsistency of φ and of its rows.
+// checkShared returns the first inconsistency of ψ and of its rows.
 func (e *Ensemble) checkShared() error {
-	if !e.Net.Partly() {
+	if e.Net.Learned() == 0 {
 		return nil
 	}
 	if err := checkRows(e.Row, e.Island); err != nil {
 		return err
 	}
-	s := e.Net.Shared()
+	s := e.Net.Learned()
 	for i, x := range e.Shared {
 		if x-x != 0 {
 			return fmt.Errorf("%s of row %d is %v: the parameters that particles share want finite numbers", e.Net.SharedName(i%s), i/s, x)
@@ -180,22 +181,24 @@ func (e *Ensemble) checkShared() error {
 	return nil
 }
 
-// own is the values of the likelihood's own parameters in particle j, if it has any: the last numbers of θ or, where particles share
-// parameters, the last of ψ in the particle's row.
+// own is the values of the likelihood's own parameters in particle j, if it has any: the last numbers of θ, of ψ in the particle's row or
+// of the constants.
 func (e *Ensemble) own(j int) []float64 {
 	n := ownParameters(e.Net)
 	if n == 0 {
 		return nil
 	}
-	d := e.Net.Dim()
-	switch {
-	case e.Net.Partly():
-		end := int(e.Row[j])*e.Net.Shared() + e.Net.Learned()
-		return widen(nil, e.Shared[end-n:end])
-	case e.Members != nil:
+	last := func(values []float32) []float64 { return widen(nil, values[len(values)-n:]) }
+	switch tensors := e.Net.Tensors(); tensors[len(tensors)-1].Role {
+	case nn.RoleLearned:
+		return last(e.Shared[:(int(e.Row[j])+1)*e.Net.Learned()])
+	case nn.RoleFrozen:
+		return last(e.Net.Held())
+	}
+	if e.Members != nil {
 		return widen(nil, e.Members.own[j*n:(j+1)*n])
 	}
-	return widen(nil, e.Theta[(j+1)*d-n:(j+1)*d])
+	return last(e.Theta[:(j+1)*e.Net.Dim()])
 }
 
 // ownParameters is how many parameters the likelihood of a network has.

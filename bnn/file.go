@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/nn"
@@ -20,16 +19,13 @@ import (
 //
 // F64 comes first, so that data are aligned to their size. Equal content gives equal bytes.
 //
-// Where particles share a part of the parameters (nn.NewPartly), tensors of this part are stacked over rows, [rows, shape…]: one
-// for each island, or for each of the times at which its states were kept. The file's metadata have the role of every tensor,
-// "roles": {"0.weight": "learned", …}, and
+// Where not every tensor is random (nn.Role) the file's metadata have the role of each, "roles": {"0.weight": "learned", …}. Tensors that
+// are frozen or fixed are the same for all particles, and stand there once: F32 [1, shape…]. Those that are learned are stacked over rows,
+// F32 [rows, shape…]: one for each island, or for each of the times at which its states were kept. For these there is
 //
 //	posterior.safetensors   shared I32 [J], the row of each particle
 //
-// The restarts of a search are whole networks, without roles.
-//
-// Statistics of normalisations are the same for all particles. They are stacked as what particles share or, where they share nothing, as
-// what each has of its own, so that all tensors of a file are stacked alike, and are F32.
+// The restarts of a search are whole networks, in which no tensor is learned or frozen.
 
 // WritePosterior writes an ensemble as posterior.safetensors.
 func WritePosterior(w io.Writer, e *Ensemble) error {
@@ -56,11 +52,11 @@ func posterior(e *Ensemble) (metadata map[string]string, tensors []safetensors.T
 		floats("log_evidence", e.LogEvidence),
 	}
 	tensors = append(append(tensors, stack(e)...), integers("island", e.Island))
-	if !e.Net.Partly() {
-		return nil, tensors, nil
+	if e.Net.Learned() > 0 {
+		tensors = append(tensors, integers("shared", e.Row))
 	}
 	metadata, err = writeRoles(e.Net)
-	return metadata, append(tensors, integers("shared", e.Row)), err
+	return metadata, tensors, err
 }
 
 // ReadPosterior reads a file of WritePosterior whole. Errors are those of OpenPosterior.
@@ -76,11 +72,7 @@ func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
 // particles stay there, and are read a few particles at a time: see Members. An error names the first tensor that does not fit net, with
 // both shapes, or a fault of the weights.
 func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
-	extra := ofPosterior
-	if net.Partly() {
-		extra = slices.Concat(extra, ofPartly)
-	}
-	f, err := open(file, net, extra...)
+	f, err := open(file, net, ofPosterior...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +92,16 @@ func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
 	return e, nil
 }
 
-// WriteRestarts writes the MAP restarts of a network, an ensemble of equal weights whose tensors are all random (nn.Net.Whole), as
-// map.safetensors: nll is the validation NLL of each, chosen the index of the anchor.
+// WriteRestarts writes the MAP restarts of a network, an ensemble of equal weights of a network whose parameters are all random
+// (nn.Net.Whole), as map.safetensors: nll is the validation NLL of each, chosen the index of the anchor.
 func WriteRestarts(w io.Writer, e *Ensemble, nll []float64, chosen int) error {
 	tensors := append([]safetensors.Tensor{floats("val_nll", nll)}, stack(e)...)
 	index := binary.LittleEndian.AppendUint32(nil, uint32(chosen))
-	return safetensors.Write(w, append(tensors, safetensors.Tensor{Name: "chosen", DType: "I32", Data: index}))
+	metadata, err := writeRoles(e.Net)
+	if err != nil {
+		return err
+	}
+	return safetensors.WriteWith(w, metadata, append(tensors, safetensors.Tensor{Name: "chosen", DType: "I32", Data: index}))
 }
 
 // ReadRestarts reads a file of WriteRestarts as an ensemble of net.Whole().

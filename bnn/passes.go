@@ -15,11 +15,11 @@ const (
 	held     = 1 << 22 // about how many outputs of all particles are in memory at the same time
 )
 
-// passes yields passes over particles, which are indices in increasing order, each with a model: the given one at the φ of the
-// pass. A pass has at most so many particles, and all of them share φ.
+// passes yields passes over particles, which are indices in increasing order, each with a model: the given one at the ψ of the
+// pass. A pass has at most so many particles, and all of them share ψ.
 func (e *Ensemble) passes(model *nn.Model, particles []int, most int) iter.Seq2[*nn.Model, []int] {
 	return func(yield func(*nn.Model, []int) bool) {
-		for s := e.Net.Shared(); len(particles) > 0; {
+		for s := e.Net.Learned(); len(particles) > 0; {
 			at, end := model, len(particles)
 			if s > 0 {
 				row := e.Row[particles[0]]

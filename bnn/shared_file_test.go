@@ -40,7 +40,7 @@ func TestSharedLayout(t *testing.T) {
 		shape       []int
 	}{
 		{"log_weights", "F64", []int{8}}, {"log_evidence", "F64", []int{2}},
-		{"frozen.weight", "F32", []int{3, 3, 3}}, {"frozen.bias", "F32", []int{3, 3}},
+		{"frozen.weight", "F32", []int{1, 3, 3}}, {"frozen.bias", "F32", []int{1, 3}},
 		{"a.weight", "F32", []int{8, 4, 3}}, {"a.bias", "F32", []int{8, 4}},
 		{"b.weight", "F32", []int{3, 2, 4}}, {"b.bias", "F32", []int{3, 2}}, {"log_sd", "F32", []int{3, 1}},
 		{"island", "I32", []int{8}}, {"shared", "I32", []int{8}},
@@ -56,12 +56,15 @@ func TestSharedLayout(t *testing.T) {
 	if got := tensors[10].Float64s(); !slices.Equal(got, []float64{0, 0, 0, 0, 1, 1, 2, 2}) {
 		t.Errorf("rows %v", got)
 	}
-	// φ is b.weight [2, 4], b.bias, log_sd, frozen.weight [3, 3], frozen.bias.
-	s := net.Shared()
-	for _, c := range []struct{ tensor, at, phi int }{{6, 2*8 + 5, 5}, {7, 2*2 + 1, 9}, {8, 2, 10}, {2, 2*9 + 4, 15}, {3, 2*3 + 2, 22}} {
-		if got, want := tensors[c.tensor].Float64s()[c.at], float64(e.Shared[2*s+c.phi]); got != want {
-			t.Errorf("value %d of %s is %v, want φ[%d] of row 2, %v", c.at, tensors[c.tensor].Name, got, c.phi, want)
+	// ψ is b.weight [2, 4], b.bias, log_sd; the constants are frozen.weight [3, 3], frozen.bias.
+	s := net.Learned()
+	for _, c := range []struct{ tensor, at, psi int }{{6, 2*8 + 5, 5}, {7, 2*2 + 1, 9}, {8, 2, 10}} {
+		if got, want := tensors[c.tensor].Float64s()[c.at], float64(e.Shared[2*s+c.psi]); got != want {
+			t.Errorf("value %d of %s is %v, want ψ[%d] of row 2, %v", c.at, tensors[c.tensor].Name, got, c.psi, want)
 		}
+	}
+	if got := slices.Concat(tensors[2].Float64s(), tensors[3].Float64s()); !slices.Equal(got, widen(nil, net.Held())) {
+		t.Errorf("frozen tensors %v, want %v", got, net.Held())
 	}
 }
 
@@ -76,13 +79,44 @@ func TestSharedRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(back.Theta, e.Theta) || !slices.Equal(back.Shared, e.Shared) || !slices.Equal(back.Row, e.Row) ||
+		if !slices.Equal(back.Net.Held(), e.Net.Held()) || !slices.Equal(back.Theta, e.Theta) || !slices.Equal(back.Shared, e.Shared) || !slices.Equal(back.Row, e.Row) ||
 			!slices.Equal(back.LogWeights, e.LogWeights) || !slices.Equal(back.Island, e.Island) {
 			t.Error("another ensemble came back")
 		}
 		if err := WritePosterior(&second, back); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 			t.Errorf("written again, the bytes differ (%v)", err)
 		}
+	}
+}
+
+// A file has learned layers where they are frozen now: it was written before, with a row for each island. It is read as it is.
+func TestSharedOlder(t *testing.T) {
+	net, err := nn.NewPartly([]int{3}, []nn.Layer{nn.Dense{Units: 4, Name: "a"}, nn.Tanh, nn.Dense{Units: 2, Name: "b"}}, nn.Gaussian{SD: nn.Learned},
+		but("b", nn.RoleLearned))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := partlyRandom(t, net, 4)
+	var b bytes.Buffer
+	if err := WritePosterior(&b, e); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadPosterior(b.Bytes(), net.Frozen())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Net.Learned() != net.Learned() || !slices.Equal(back.Shared, e.Shared) || !slices.Equal(back.Row, e.Row) || !slices.Equal(back.Theta, e.Theta) {
+		t.Error("another ensemble came back")
+	}
+}
+
+// but gives a role to all modules but the random one.
+func but(random string, role nn.Role) func(string) nn.Role {
+	return func(module string) nn.Role {
+		if module == random {
+			return nn.RoleRandom
+		}
+		return role
 	}
 }
 
@@ -134,7 +168,7 @@ func TestSharedFileErrors(t *testing.T) {
 			a[8].Shape, a[8].Data = []int{8, 1}, make([]byte, 32)
 			return a
 		}, roles, net, "tensor log_sd is F32 [8 1] in the file, want F32 [3 1]"},
-		"fewer rows":       {rows(0, 0, 0, 0, 1, 1, 1, 1), roles, net, "tensor frozen.weight is F32 [3 3 3] in the file, want F32 [2 3 3]"},
+		"fewer rows":       {rows(0, 0, 0, 0, 1, 1, 1, 1), roles, net, "tensor b.weight is F32 [3 2 4] in the file, want F32 [2 2 4]"},
 		"type":             {func(a tensors) tensors { a[6].DType = "I32"; return a }, roles, net, "tensor b.weight is I32"},
 		"no rows":          {func(a tensors) tensors { return a[:10] }, roles, net, "tensor shared is not in the file"},
 		"rows' number":     {rows(0, 0, 0, 1), roles, net, "tensor shared is I32 [4] in the file"},
@@ -148,6 +182,16 @@ func TestSharedFileErrors(t *testing.T) {
 			copy(a[6].Data[4*(8+5):], []byte{0, 0, 0xc0, 0x7f})
 			return a
 		}, roles, net, "b.weight[1, 1] of row 1 is NaN"},
+		"another shape": {func(a tensors) tensors { a[2].Shape = []int{9}; return a }, roles, net,
+			"tensor frozen.weight is F32 [9] in the file, want F32 [1 3 3]: it is frozen, the same for all particles"},
+		"another row": {func(a tensors) tensors {
+			a[3].Shape, a[3].Data = []int{2, 3}, slices.Concat(a[3].Data, a[3].Data[4:], a[3].Data[:4])
+			return a
+		}, roles, net, "frozen.bias[0] is 1.375 in row 1 and 1.25 in row 0: it is the same for all particles, and a file has it once"},
+		"NaN, frozen": {func(a tensors) tensors {
+			copy(a[3].Data, []byte{0, 0, 0xc0, 0x7f})
+			return a
+		}, roles, net, "frozen.bias[0] is NaN"},
 		"no random tensor": {func(a tensors) tensors { return append(a[:4:4], a[5:]...) }, roles, net, "a.weight [4 3] of the network is not in the file"},
 		"no ψ":             {func(a tensors) tensors { return append(a[:6:6], a[7:]...) }, roles, net, "b.weight [2 4] of the network is not in the file"},
 		"no particles":     {func(a tensors) tensors { a[4].Shape, a[4].Data = []int{0, 4, 3}, nil; return a }, roles, net, "a.weight is F32 [0 4 3]"},

@@ -29,10 +29,24 @@ func partlyNet(t testing.TB, random string, outputs int, lik nn.Likelihood) *nn.
 	if err != nil {
 		t.Fatal(err)
 	}
+	return valued(t, net)
+}
+
+// valued is the network with values of its constants, 1/8, 2/8 …
+func valued(t testing.TB, net *nn.Net) *nn.Net {
+	t.Helper()
+	whole := make([]float64, net.Parameters())
+	for i := range whole {
+		whole[i] = float64(i+1) / 8
+	}
+	net, err := net.Holding(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return net
 }
 
-// partlyRandom draws an ensemble of two islands: one of particles that share φ, the other of two times with φ of their own. One
+// partlyRandom draws an ensemble of two islands: one of particles that share ψ, the other of two times with ψ of their own. One
 // particle of each is dead.
 func partlyRandom(t testing.TB, net *nn.Net, particles int) *Ensemble {
 	t.Helper()
@@ -40,7 +54,7 @@ func partlyRandom(t testing.TB, net *nn.Net, particles int) *Ensemble {
 	islands := make([]Island, 2)
 	for p := range islands {
 		islands[p] = Island{
-			Theta: make([]float64, particles*net.Dim()), Shared: make([]float64, (p+1)*net.Shared()),
+			Theta: make([]float64, particles*net.Dim()), Shared: make([]float64, (p+1)*net.Learned()),
 			LogWeights: make([]float64, particles), LogEvidence: float64(p),
 		}
 		s.Normals(islands[p].Theta)
@@ -58,7 +72,7 @@ func partlyRandom(t testing.TB, net *nn.Net, particles int) *Ensemble {
 // joined is the same ensemble of whole networks.
 func joined(e *Ensemble) *Ensemble {
 	whole := &Ensemble{Net: e.Net.Whole(), LogWeights: e.LogWeights, Island: e.Island, LogEvidence: e.LogEvidence}
-	d, s := e.Net.Dim(), e.Net.Shared()
+	d, s := e.Net.Dim(), e.Net.Learned()
 	for j := range e.Size() {
 		one := e.Net.Join(widen(nil, e.Theta[j*d:(j+1)*d]), widen(nil, e.Shared[int(e.Row[j])*s:][:s]))
 		whole.Theta = narrow(whole.Theta, one)
@@ -83,7 +97,7 @@ func inputs(n int) (classes, values *data.Set) {
 	return &labelled, &valued
 }
 
-// An ensemble whose particles share φ predicts, and is scored, as the same networks where nothing is shared: the same bits, by any
+// An ensemble whose particles share ψ predicts, and is scored, as the same networks where nothing is shared: the same bits, by any
 // number of threads and for more examples than one pass takes.
 func TestSharedPredictsAsWhole(t *testing.T) {
 	const particles = 40 // more than one pass of whole networks, 20 of each row of the second island
@@ -149,11 +163,11 @@ func TestSharedPredictsByBlocks(t *testing.T) {
 func TestSharedNoise(t *testing.T) {
 	net := partlyNet(t, "a", 2, nn.Gaussian{SD: nn.Learned})
 	islands := []Island{
-		{Theta: make([]float64, 2*net.Dim()), Shared: make([]float64, net.Shared())},
-		{Theta: make([]float64, 2*net.Dim()), Shared: make([]float64, 2*net.Shared())},
+		{Theta: make([]float64, 2*net.Dim()), Shared: make([]float64, net.Learned())},
+		{Theta: make([]float64, 2*net.Dim()), Shared: make([]float64, 2*net.Learned())},
 	}
 	for i := range 3 {
-		islands[min(i, 1)].Shared[max(0, i-1)*net.Shared()+net.Learned()-1] = math.Log(float64(2 + i))
+		islands[min(i, 1)].Shared[max(0, i-1)*net.Learned()+net.Learned()-1] = math.Log(float64(2 + i))
 	}
 	e := combine(t, net, islands, Equal{})
 	_, set := inputs(1)
@@ -168,7 +182,7 @@ func TestSharedNoise(t *testing.T) {
 	}
 }
 
-// Where all that is shared is frozen, the likelihood has no parameter.
+// Where all that is shared is frozen, there are no rows, and the likelihood has no parameter.
 func TestSharedFrozen(t *testing.T) {
 	net, err := nn.NewPartly([]int{3}, []nn.Layer{nn.Dense{Units: 2, Name: "a"}, nn.Dense{Units: 2}}, nn.Gaussian{SD: 3}, func(module string) nn.Role {
 		return map[string]nn.Role{"a": nn.RoleFrozen}[module]
@@ -177,7 +191,11 @@ func TestSharedFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, set := inputs(2)
-	v, err := partlyRandom(t, net, 4).PredictRegression(t.Context(), set, nil, nil)
+	e := partlyRandom(t, valued(t, net), 4)
+	if e.Row != nil || len(e.Shared) > 0 {
+		t.Errorf("rows %v of %v", e.Row, e.Shared)
+	}
+	v, err := e.PredictRegression(t.Context(), set, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +210,7 @@ func TestSharedPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Ensemble{Net: net, Row: []int32{0, 0, 0, 1, 1, 2, 2}, Shared: make([]float32, 3*net.Shared())}
+	e := &Ensemble{Net: net, Row: []int32{0, 0, 0, 1, 1, 2, 2}, Shared: make([]float32, 3*net.Learned())}
 	got := ""
 	for _, group := range e.passes(model, []int{0, 2, 3, 4, 6}, 2) {
 		got += fmt.Sprint(group)
@@ -219,21 +237,21 @@ func TestSharedPasses(t *testing.T) {
 	}
 }
 
-// Combine wants φ where particles share it, in rows of their groups, and none where they do not.
+// Combine wants ψ where particles share it, in rows of their groups, and none where they do not.
 func TestCombineShared(t *testing.T) {
 	net := partlyNet(t, "a", 2, nn.Categorical{})
-	if e := partlyRandom(t, net, 4); !slices.Equal(e.Row, []int32{0, 0, 0, 0, 1, 1, 2, 2}) || len(e.Shared) != 3*net.Shared() || e.check() != nil {
+	if e := partlyRandom(t, net, 4); !slices.Equal(e.Row, []int32{0, 0, 0, 0, 1, 1, 2, 2}) || len(e.Shared) != 3*net.Learned() || e.check() != nil {
 		t.Errorf("rows %v, %d shared parameters, %v", e.Row, len(e.Shared), e.check())
 	}
-	d, s := net.Dim(), net.Shared()
+	d, s := net.Dim(), net.Learned()
 	for name, c := range map[string]struct {
 		net    *nn.Net
 		island Island
 	}{
-		"no φ":         {net, Island{Theta: make([]float64, d)}},
+		"no ψ":         {net, Island{Theta: make([]float64, d)}},
 		"a part of it": {net, Island{Theta: make([]float64, d), Shared: make([]float64, s-1)}},
 		"3 of 2":       {net, Island{Theta: make([]float64, 2*d), Shared: make([]float64, 3*s)}},
-		"whole":        {net.Whole(), Island{Theta: make([]float64, d+s), Shared: make([]float64, s)}},
+		"whole":        {net.Whole(), Island{Theta: make([]float64, net.Parameters()), Shared: make([]float64, s)}},
 	} {
 		func() {
 			defer func() {

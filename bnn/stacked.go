@@ -29,33 +29,29 @@ func integers(name string, values []int32) safetensors.Tensor {
 	return a
 }
 
-// stack splits θ of the particles, the rows of φ, and the statistics of normalisations into the network's tensors.
+// stack splits θ of the particles, the rows of ψ, and the constants into the network's tensors.
 func stack(e *Ensemble) []safetensors.Tensor {
 	var tensors []safetensors.Tensor
-	statistics := e.Net.Statistics()
 	for _, t := range e.Net.Tensors() {
-		format, n, read := cmp.Or(e.Format, safetensors.Float32), e.Size(), e.parameters
-		if t.Role != nn.RoleRandom {
-			format = safetensors.Float32
-		}
 		switch t.Role {
-		case nn.RoleLearned, nn.RoleFrozen:
-			n, read = e.rows(), func(first, n, offset, size int, to []float32) error {
-				slice(e.Shared[first*e.Net.Shared():], e.Net.Shared(), n, offset, size, to)
-				return nil
-			}
-		case nn.RoleFixed:
-			if e.Net.Partly() {
-				n = e.rows()
-			}
-			read = func(_, n, offset, size int, to []float32) error {
-				copy(to, slices.Repeat(statistics[offset:][:size], n))
-				return nil
-			}
+		case nn.RoleRandom:
+			tensors = append(tensors, stackOne(t, cmp.Or(e.Format, safetensors.Float32), e.Size(), e.parameters))
+		case nn.RoleLearned:
+			tensors = append(tensors, stackOne(t, safetensors.Float32, e.rows(), rowsOf(e.Shared, e.Net.Learned())))
+		default:
+			held := e.Net.Held()
+			tensors = append(tensors, stackOne(t, safetensors.Float32, 1, rowsOf(held, len(held))))
 		}
-		tensors = append(tensors, stackOne(t, format, n, read))
 	}
 	return tensors
+}
+
+// rowsOf reads tensors of vectors that are in memory.
+func rowsOf(values []float32, size int) func(first, n, offset, length int, to []float32) error {
+	return func(first, n, offset, length int, to []float32) error {
+		slice(values[first*size:], size, n, offset, length, to)
+		return nil
+	}
 }
 
 // stackOne is a tensor of n vectors, whose values read returns a few vectors at a time.
@@ -81,8 +77,14 @@ func stackOne(t nn.Tensor, format safetensors.Format, n int, read func(first, n,
 // reading is about how many parameters are read at a time.
 const reading = 1 << 18
 
-// writeRoles returns the metadata of a file of a partly random network.
+// allRandom reports whether the network's file has no roles: every tensor is random.
+func allRandom(net *nn.Net) bool { return len(net.Random()) == len(net.Tensors()) }
+
+// writeRoles returns the metadata of a file of a network with tensors that are not random.
 func writeRoles(net *nn.Net) (map[string]string, error) {
+	if allRandom(net) {
+		return nil, nil
+	}
 	roles := map[string]string{}
 	for _, t := range net.Tensors() {
 		roles[t.Name] = t.Role.String()
@@ -91,17 +93,26 @@ func writeRoles(net *nn.Net) (map[string]string, error) {
 	return map[string]string{"roles": string(text)}, err
 }
 
-// checkRoles refuses a file whose tensors have other roles than the network's. Without metadata all are random.
-func checkRoles(metadata map[string]string, net *nn.Net) error {
+// withRoles returns the network as a file has it, and refuses a file whose tensors have other roles than the network's. Without metadata all
+// are random. Where the network has frozen tensors an older file may call them learned, with a row of them for each island.
+func withRoles(metadata map[string]string, net *nn.Net) (*nn.Net, error) {
 	roles := map[string]string{}
 	if text, ok := metadata["roles"]; ok {
 		if err := json.Unmarshal([]byte(text), &roles); err != nil {
-			return fmt.Errorf("roles in the metadata: %w", err)
+			return nil, fmt.Errorf("roles in the metadata: %w", err)
 		}
 	}
+	err := checkRoles(roles, net)
+	if err != nil && net.Partly() && checkRoles(roles, net.Thawed()) == nil {
+		return net.Thawed(), nil
+	}
+	return net, err
+}
+
+func checkRoles(roles map[string]string, net *nn.Net) error {
 	for _, t := range net.Tensors() {
-		if t.Role == nn.RoleFixed && !net.Partly() {
-			continue // no part of the network is random, and the file says no roles
+		if t.Role == nn.RoleFixed {
+			continue // whatever is random, and where an older file says no roles
 		}
 		if role := cmp.Or(roles[t.Name], nn.RoleRandom.String()); role != t.Role.String() {
 			return fmt.Errorf("tensor %s is %s in the file, %s in the network: want the layers to be random that were when the file was written, and its metadata", t.Name, shown(role), t.Role)
@@ -112,7 +123,7 @@ func checkRoles(metadata map[string]string, net *nn.Net) error {
 
 // stacked is an opened file: the network's parameters, and the tensors beside them by name.
 type stacked struct {
-	net       *nn.Net // with the file's statistics
+	net       *nn.Net // with the file's constants
 	particles int
 	members   *Members  // nil: they are in theta
 	theta     []float32 // of few particles
@@ -124,8 +135,11 @@ type stacked struct {
 
 // open reads a file that holds the tensors of net, stacked, and exactly the extra tensors. Parameters of many particles stay in the file.
 func open(opened *safetensors.File, net *nn.Net, extra ...string) (f *stacked, err error) {
-	if err := checkRoles(opened.Metadata, net); err != nil {
+	if net, err = withRoles(opened.Metadata, net); err != nil {
 		return nil, err
+	}
+	if net.Learned() > 0 {
+		extra = slices.Concat(extra, ofShared)
 	}
 	at := make(map[string]int, len(opened.Tensors))
 	for i, a := range opened.Tensors {
@@ -180,13 +194,13 @@ func open(opened *safetensors.File, net *nn.Net, extra ...string) (f *stacked, e
 
 // read reads the network's tensors, whose numbers in the file are given, in the file's order.
 func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, rows int) (err error) {
-	f.shared = make([]float32, rows*net.Shared()) // bounded by the size of the file
+	f.shared = make([]float32, rows*net.Learned()) // bounded by the size of the file
 	if n := f.particles * net.Dim(); n <= inMemory {
 		f.theta = make([]float32, n)
 	}
 	var random []int // of the random tensors, their numbers in the file
 	tensors, at := net.Tensors(), map[int]int{}
-	statistics := map[string][]float64{}
+	constants := make([]float64, 0)
 	for k, t := range tensors {
 		at[numbers[k]] = k
 		if t.Role == nn.RoleRandom {
@@ -211,38 +225,39 @@ func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, row
 		if err != nil {
 			return err
 		}
-		if t.Role == nn.RoleFixed {
-			if statistics[t.Name], err = same(t, a.Float64s()); err != nil {
-				return err
+		if t.Role == nn.RoleLearned {
+			for j, x := range a.Float64s() {
+				f.shared[j/t.Size*net.Learned()+t.Offset+j%t.Size] = float32(x)
 			}
 			continue
 		}
-		for j, x := range a.Float64s() {
-			f.shared[j/t.Size*net.Shared()+t.Offset+j%t.Size] = float32(x)
+		one, err := same(t, a.Float64s())
+		if err != nil {
+			return err
 		}
+		if end := t.Offset + t.Size; len(constants) < end {
+			constants = slices.Grow(constants, end-len(constants))[:end]
+		}
+		copy(constants[t.Offset:], one)
 	}
 	if f.theta == nil {
 		f.members = r.members(net)
 	}
-	var all []float64
-	for _, t := range net.Fixed() {
-		all = append(all, statistics[t.Name]...)
-	}
-	f.net, err = net.With(all)
+	f.net, err = net.With(constants)
 	return err
 }
 
-// same returns the statistics of a tensor, which are the same in every row.
+// same returns the values of a constant, which are the same in every row.
 func same(t nn.Tensor, rows []float64) ([]float64, error) {
 	for j, x := range rows {
 		if i := j % t.Size; math.Float64bits(x) != math.Float64bits(rows[i]) {
-			return nil, fmt.Errorf("%s is %v in row %d and %v in row 0: all particles have the same statistics", t.Element(i), x, j/t.Size, rows[i])
+			return nil, fmt.Errorf("%s is %v in row %d and %v in row 0: it is the same for all particles, and a file has it once", t.Element(i), x, j/t.Size, rows[i])
 		}
 	}
 	return rows[:t.Size], nil
 }
 
-// rows reads the row of φ of each particle, and returns the number of rows.
+// rows reads the row of ψ of each particle, and returns the number of rows.
 func (f *stacked) rows() (rows int, err error) {
 	if _, ok := f.extra["shared"]; !ok || f.particles == 0 {
 		return 0, nil // which open refuses, if there should be rows
@@ -267,9 +282,9 @@ func (f *stacked) fits(a safetensors.Tensor, t nn.Tensor, rows int) error {
 		}
 		return nil
 	}
-	if t.Role == nn.RoleFixed && f.row == nil {
-		if want := append([]int{f.particles}, t.Shape...); a.DType != "F32" || !slices.Equal(a.Shape, want) {
-			return fmt.Errorf("tensor %s is %s %v in the file, want F32 %v: the statistics of a batch norm, once for each particle", t.Name, a.DType, a.Shape, want)
+	if t.Role != nn.RoleLearned {
+		if n := len(a.Shape); a.DType != "F32" || n == 0 || a.Shape[0] == 0 || !slices.Equal(a.Shape[1:], t.Shape) {
+			return fmt.Errorf("tensor %s is %s %v in the file, want F32 %v: it is %v, the same for all particles", t.Name, a.DType, a.Shape, append([]int{1}, t.Shape...), t.Role)
 		}
 		return nil
 	}

@@ -8,16 +8,16 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// DrawShared draws φ, the parameters that particles share, for a network that nobody has trained: weights from N(0, 1/fan_in)
+// DrawShared draws ψ, the learned parameters that particles share, for a network that nobody has trained: weights from N(0, 1/fan_in)
 // (LeCun et al., Efficient BackProp, 1998), and the rest as untrained says.
 func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
-	phi := make([]float64, net.Shared())
+	psi := make([]float64, net.Learned())
 	for _, t := range net.Tensors() {
-		if t.Role != nn.RoleRandom {
-			untrained(t, 1, s, phi[t.Offset:][:t.Size])
+		if t.Role == nn.RoleLearned {
+			untrained(t, 1, s, psi[t.Offset:][:t.Size])
 		}
 	}
-	return phi
+	return psi
 }
 
 // untrained sets the values of a tensor of a network that nobody has trained: weights to draws of N(0, gain/fan_in), and all else to
@@ -50,8 +50,9 @@ func Neutral(k nn.Kind) float64 {
 }
 
 // Whole is the prior of net.Whole() with which point estimates of whole networks are searched: the given one of θ, over
-// net.Random(), and flat on φ, whose log-density is 0 everywhere. A draw has φ of DrawShared. If every tensor is random, it is the
-// given prior. In place of a prior whose mode is no good network it takes the one that the prior names (Searched).
+// net.Random(), and flat on all other parameters, where its log-density is 0 everywhere. A draw has those of a network that nobody has
+// trained, as DrawShared. If every tensor is random, it is the given prior. In place of a prior whose mode is no good network it takes
+// the one that the prior names (Searched).
 func Whole(prior mcmc.Prior, net *nn.Net) mcmc.Prior {
 	if p, ok := prior.(searcher); ok {
 		prior = p.Searched()
@@ -74,18 +75,28 @@ func (p wholePrior) Dim() int { return p.net.Parameters() }
 func (p wholePrior) Sample(s *rng.Stream, whole []float64) {
 	theta := make([]float64, p.net.Dim())
 	p.prior.Sample(s, theta)
-	copy(whole, p.net.Join(theta, DrawShared(p.net, s)))
+	for t, part := range p.net.Places(whole) {
+		if t.Role == nn.RoleRandom {
+			copy(part, theta[t.Offset:])
+		} else {
+			untrained(t, 1, s, part)
+		}
+	}
 }
 
 // LogDensity is that of θ.
 func (p wholePrior) LogDensity(whole, grad []float64) float64 {
-	theta, phi := p.net.Split(whole)
+	theta, _ := p.net.Split(whole)
 	if grad == nil {
 		return p.prior.LogDensity(theta, nil)
 	}
 	slope := make([]float64, len(theta))
 	density := p.prior.LogDensity(theta, slope)
-	clear(phi)
-	copy(grad, p.net.Join(slope, phi))
+	clear(grad)
+	for t, part := range p.net.Places(grad) {
+		if t.Role == nn.RoleRandom {
+			copy(part, slope[t.Offset:])
+		}
+	}
 	return density
 }

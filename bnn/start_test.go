@@ -27,14 +27,14 @@ func startNet(t *testing.T) *nn.Net {
 // standard deviations √(2/n) of its expectation, and their mean within 5.6/√n of 0, but for a probability of 1e-6 in all.
 func TestDrawShared(t *testing.T) {
 	net := startNet(t)
-	phi := DrawShared(net, rng.Key{Seed: 2, Purpose: rng.Start}.Stream())
-	fanIn := map[string]float64{"conv.weight": 9, "frozen.weight": 300, "bias.weight": 50}
+	psi := DrawShared(net, rng.Key{Seed: 2, Purpose: rng.Start}.Stream())
+	fanIn := map[string]float64{"conv.weight": 9, "bias.weight": 50}
 	for _, x := range net.Tensors() {
-		if x.Role == nn.RoleRandom {
+		if x.Role != nn.RoleLearned {
 			continue
 		}
 		mean, square, n := 0.0, 0.0, float64(x.Size)
-		for _, v := range phi[x.Offset:][:x.Size] {
+		for _, v := range psi[x.Offset:][:x.Size] {
 			mean += v / n
 			square += v * v / n
 		}
@@ -48,7 +48,7 @@ func TestDrawShared(t *testing.T) {
 	}
 	twins, err := nn.NewPartly([]int{3}, []nn.Layer{nn.Dense{Units: 5, Name: "in"}, nn.Tanh, nn.Dense{Units: 4, Name: "out"}},
 		nn.Gaussian{SD: nn.Predicted}, func(module string) nn.Role {
-			return map[string]nn.Role{"in": nn.RoleRandom, "out": nn.RoleFrozen}[module]
+			return map[string]nn.Role{"in": nn.RoleRandom, "out": nn.RoleLearned}[module]
 		})
 	if err != nil {
 		t.Fatal(err)
@@ -58,12 +58,12 @@ func TestDrawShared(t *testing.T) {
 			t.Errorf("value %d of two means and two log σ begins at %v", i, x)
 		}
 	}
-	if again := DrawShared(net, rng.Key{Seed: 2, Purpose: rng.Start}.Stream()); again[3] != phi[3] || phi[3] == phi[4] {
+	if again := DrawShared(net, rng.Key{Seed: 2, Purpose: rng.Start}.Stream()); again[3] != psi[3] || psi[3] == psi[4] {
 		t.Error("another draw from the same stream")
 	}
 }
 
-// The prior of whole networks is that of θ and flat on φ, at any place of θ among the tensors.
+// The prior of whole networks is that of θ and flat on all else, at any place of θ among the tensors.
 func TestWholePrior(t *testing.T) {
 	net := startNet(t)
 	prior, err := FanIn(net.Random(), 3)
@@ -79,17 +79,26 @@ func TestWholePrior(t *testing.T) {
 	}
 	whole, grad := make([]float64, p.Dim()), make([]float64, p.Dim())
 	p.Sample(rng.Key{Seed: 3, Purpose: rng.Start}.Stream(), whole)
-	theta, phi := net.Split(whole)
+	theta, psi := net.Split(whole)
 	want := make([]float64, len(theta))
 	density := prior.LogDensity(theta, want)
 	if got := p.LogDensity(whole, grad); got != density || p.LogDensity(whole, nil) != density {
 		t.Errorf("log-density %v, of θ %v", got, density)
 	}
-	slope, flat := net.Split(grad)
+	for x, part := range net.Places(grad) {
+		if x.Role != nn.RoleRandom {
+			wantNear(t, "gradient of "+x.Name, part, make([]float64, x.Size), 0, 0)
+		}
+	}
+	slope, _ := net.Split(grad)
 	wantNear(t, "gradient of θ", slope, want, 0, 0)
-	wantNear(t, "gradient of φ", flat, make([]float64, len(phi)), 0, 0)
-	if theta[0] == 0 || phi[0] == 0 || phi[net.Learned()-1] != 0 {
-		t.Errorf("a draw with θ_0 %v, φ_0 %v and log σ %v", theta[0], phi[0], phi[net.Learned()-1])
+	if theta[0] == 0 || psi[0] == 0 || psi[net.Learned()-1] != 0 {
+		t.Errorf("a draw with θ_0 %v, ψ_0 %v and log σ %v", theta[0], psi[0], psi[net.Learned()-1])
+	}
+	for x, part := range net.Places(whole) {
+		if x.Name == "frozen.weight" && !(part[0] != part[1] && math.Abs(part[0]) < 6/math.Sqrt(300)) {
+			t.Errorf("frozen weights are drawn as %v, %v", part[0], part[1])
+		}
 	}
 	if all := net.Whole(); Whole(prior, all) != prior {
 		t.Error("another prior where all is random")

@@ -13,7 +13,7 @@ import (
 
 // Weights are a trained network.
 type Weights struct {
-	Net     *nn.Net   // the network that was asked for, with the statistics of its normalisations (nn.Net.With)
+	Net     *nn.Net   // the network that was asked for, with its constants (nn.Net.With)
 	Whole   []float64 // all parameters, in the order of θ of Net.Whole(); Net.Split divides them
 	Ignored []string  // tensors of the file that say nothing about the network: counters of batches
 }
@@ -65,11 +65,13 @@ func ReadNetwork(file []byte, net *nn.Net) (*Weights, error) {
 	if err := f.extra(); err != nil {
 		return nil, err
 	}
-	var statistics []float64
+	var constants []float64
 	for _, p := range f.parts {
 		values := f.tensors[p.Name].Float64s()
+		if p.Role == nn.RoleFrozen || p.Role == nn.RoleFixed {
+			constants = append(constants, values...)
+		}
 		if p.Role == nn.RoleFixed {
-			statistics = append(statistics, values...)
 			continue
 		}
 		for i, x := range values {
@@ -79,7 +81,7 @@ func ReadNetwork(file []byte, net *nn.Net) (*Weights, error) {
 		}
 		w.Whole = append(w.Whole, values...)
 	}
-	w.Net, err = net.With(statistics)
+	w.Net, err = net.With(constants)
 	return w, err
 }
 
@@ -89,7 +91,7 @@ const counter = "num_batches_tracked"
 // unstacked returns the tensors of the network that a file of a run holds, whose first axis is that of the networks: a file of one network
 // is that network. Of several it says which one to save. Other files are returned as they are.
 func unstacked(tensors []safetensors.Tensor) (one []safetensors.Tensor, err error) {
-	beside := slices.Concat(ofPosterior, ofPartly, ofRestarts)
+	beside := slices.Concat(ofPosterior, ofShared, ofRestarts)
 	networks, chosen := -1, "t[0].clone()"
 	for _, t := range tensors {
 		switch t.Name {

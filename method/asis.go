@@ -26,7 +26,9 @@ func (m AsIs) Settle(around Around, f *config.Faults) Method {
 }
 
 // Needs is a trained network.
-func (AsIs) Needs() Needs { return Needs{Init: true, Whole: true, Partly: true, Single: true} }
+func (AsIs) Needs() Needs {
+	return Needs{Init: true, Whole: true, Partly: true, Frozen: true, Single: true}
+}
 
 // Sampling is nil.
 func (AsIs) Sampling() *Sampling { return nil }

@@ -137,7 +137,7 @@ func (a *average) snapshot(t int) {
 	}
 }
 
-// divide returns what SWAG draws θ from, and the mean of φ; nil where every parameter is random.
+// divide returns what SWAG draws θ from, and the mean of ψ; nil where nothing is learned.
 func (a *average) divide(job *Job) (random *averaged, shared []float64) {
 	random = new(averaged)
 	random.Squares, _ = job.divide(a.Squares)

@@ -7,6 +7,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/runs"
 )
 
@@ -25,6 +26,9 @@ func newOutcome() *Outcome { return &Outcome{Ensembles: eval.Ensembles{Cost: new
 func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	out := newOutcome()
 	if err := j.search(ctx, out); err != nil {
+		return nil, err
+	}
+	if err := j.freeze(); err != nil {
 		return nil, err
 	}
 	if j.Anchor != nil && !j.Anchor.Point() {
@@ -52,6 +56,22 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	out.Posterior, found, err = m.Gather(j, phases, out.Trace)
 	out.Findings = append(out.Findings, found...)
 	return out, err
+}
+
+// freeze gives the frozen layers their values: those of the network that whole returns or, if there is none, a draw.
+func (j *Job) freeze() (err error) {
+	if j.Net.Parameters() == j.Net.Dim()+j.Net.Learned() {
+		return nil
+	}
+	whole := j.whole()
+	if whole == nil {
+		whole = make([]float64, j.Net.Parameters())
+		bnn.Whole(j.Prior, j.Net).Sample(rng.Key{Seed: j.Seed, Purpose: rng.Start, Mutation: 1}.Stream(), whole)
+	}
+	if j.Net, err = j.Net.Holding(whole); err == nil {
+		j.Model = j.Model.With(j.Net)
+	}
+	return err
 }
 
 // carryOut carries out a phase and adds its cost.

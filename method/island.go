@@ -25,7 +25,6 @@ type island struct {
 	tested   bool       // the island is evaluated on the test examples every TestedEvery iterations
 	follows  bool       // lines of the trace have Unlearning
 	every    int        // iterations of a step, which leaves one line in the trace
-	frozen   []float64  // of φ, what nobody moves: it stands behind ψ
 	lost     *Lost      // nil: it was not lost
 
 	patience int      // of the stopping rule; 0: there is none
@@ -161,22 +160,13 @@ func (p *island) judge(ctx context.Context, st *smc.State) (loss float64, err er
 
 // score evaluates the weighted ensemble of a state on a set. accuracy is nil for regression.
 func (p *island) score(ctx context.Context, st *smc.State, set *data.Set) (losses []float64, nll, accuracy *uq.Number, err error) {
-	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW, Shared: p.shared(st.Psi, 1)}}, bnn.Equal{})
+	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW, Shared: st.Psi}}, bnn.Equal{})
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	losses, accuracy, err = eval.Losses(ctx, e, set, p.job.Pool)
 	value := eval.MeanNLL(losses, set, p.job.Data)
 	return losses, &value, accuracy, err
-}
-
-// shared returns φ of some times, whose ψ is given: ψ of each, and the frozen parameters behind it.
-func (p *island) shared(psi []float64, times int) (phi []float64) {
-	n := len(psi) / times
-	for i := range times {
-		phi = append(append(phi, psi[i*n:(i+1)*n]...), p.frozen...)
-	}
-	return phi
 }
 
 // WriteTo packs the state. Errors are those of w.
@@ -229,7 +219,7 @@ func (s *Sampling) gather(job *Job, phases []runs.Phase, by bnn.Combination) (*b
 	}
 	for _, p := range remaining(phase) {
 		kept := p.state.Ensemble()
-		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW, Shared: p.shared(kept.Psi, kept.Times), Format: p.format()}
+		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW, Shared: kept.Psi, Format: p.format()}
 		if p.evidence {
 			one.LogEvidence = p.state.LogZ
 		}

@@ -13,15 +13,14 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 	for i := range s.Islands {
 		one := sampler(i)
 		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
-		theta, phi := start.begin(job, i, s.Particles)
+		theta, psi := start.begin(job, i, s.Particles)
 		one.Start = theta
 		part := &island{
 			job: job, sampler: one, evidence: s.estimates(), every: s.lines(job.Data.Train.Len()),
 			tested: s.Path.Traits().Batches && job.Data.Validate == nil, follows: s.unlearning, patience: s.patience,
 		}
-		if job.Net.Partly() {
-			one.Model = bnn.Learning{Training: job.Model.At(phi)}
-			one.Psi, part.frozen = phi[:job.Net.Learned()], phi[job.Net.Learned():]
+		if job.Net.Learned() > 0 {
+			one.Model, one.Psi = bnn.Learning{Training: job.Model.At(psi)}, psi
 		}
 		if job.Data.Validate != nil {
 			one.Judge = part.judge

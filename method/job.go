@@ -31,8 +31,8 @@ type Job struct {
 
 // several makes an equally weighted ensemble of whole networks, one or more.
 func (j *Job) several(whole []float64) (*bnn.Ensemble, error) {
-	theta, phi := j.divide(whole)
-	return bnn.Combine(j.Net, []bnn.Island{{Theta: theta, Shared: phi}}, bnn.Equal{})
+	theta, psi := j.divide(whole)
+	return bnn.Combine(j.Net, []bnn.Island{{Theta: theta, Shared: psi}}, bnn.Equal{})
 }
 
 // shrunk returns the finding for an anchored posterior with s = 0, which is its anchor alone.

@@ -76,6 +76,7 @@ type Needs struct {
 	Dropout   bool // a network with dropout layers
 	Partly    bool // what it can do, not what it needs: ensembles of networks that are partly random
 	Augments  bool // what its moves can do: take gradients of augmented images. The descents of a search can
+	Frozen    bool // what it makes of layers that are not random: they stay as they were trained, the same for all particles
 	Single    bool // what it makes: one network, which has no epistemic doubt
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -147,19 +148,21 @@ func TestNeeds(t *testing.T) {
 		{MAP{}, Needs{Search: true, Prior: true, Single: true}},
 		{Ensemble{}, Needs{Search: true, Prior: true}},
 		{Dropout{}, Needs{Search: true, Prior: true, Dropout: true}},
-		{AsIs{}, Needs{Init: true, Whole: true, Partly: true, Single: true}},
+		{AsIs{}, Needs{Init: true, Whole: true, Partly: true, Frozen: true, Single: true}},
 		{SWA{}, Needs{Search: true, Prior: true, Single: true}},
 		{SWA{Averaging{Members: 3}}, Needs{Search: true, Prior: true, Restarts: 3}},
 		{SWAG{}, Needs{Search: true, Prior: true, Partly: true}},
 		{VI{}, Needs{Prior: true, Posterior: true, Partly: true}},
 		{MCMC{Chains: 5, Start: "map"}, Needs{Search: true, Restarts: 5, Prior: true, Posterior: true, Partly: true}},
-		{MCMC{Chains: 5, Start: "prior"}, Needs{Prior: true, Posterior: true, Partly: true}},
-		{MCMC{Chains: 5, Start: "init"}, Needs{Prior: true, Posterior: true, Partly: true, Init: true}},
-		{SMC{Particles: 4, Islands: 3, Path: smc.Tempering{}}, Needs{Prior: true, Posterior: true, Partly: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: "tempered"}, Needs{Prior: true, Posterior: true, Partly: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: "map"}, Needs{Search: true, Prior: true, Posterior: true, Partly: true}},
+		{MCMC{Chains: 5, Start: "prior"}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{MCMC{Chains: 5, Start: "init"}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Init: true}},
+		{SMC{Particles: 4, Islands: 3, Path: smc.Tempering{}}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "tempered"}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "map"}, Needs{Search: true, Prior: true, Posterior: true, Partly: true, Frozen: true}},
 		{SMC{Particles: 4, Islands: 3, Path: full, Start: "sgd"}, Needs{Search: true, Restarts: 12, Prior: true, Posterior: true, Partly: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: "init"}, Needs{Prior: true, Posterior: true, Partly: true, Init: true}},
+		{SMC{Particles: 4, Path: full, Start: "prior", Learning: Learning{smc.By[nn.Adam]{Rate: 0.1}}}, Needs{Prior: true, Posterior: true, Partly: true}},
+		{SVGD{}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "init"}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Init: true}},
 	} {
 		if got := c.m.Needs(); got != c.want {
 			t.Errorf("%+v needs %+v, want %+v", c.m, got, c.want)

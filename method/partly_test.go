@@ -34,20 +34,26 @@ func TestPartlySearch(t *testing.T) {
 		if len(job.Points.Theta) != 2*p || job.Points.Net.Dim() != p {
 			t.Fatalf("%s: %d parameters of 2 restarts of %d", name, len(job.Points.Theta), p)
 		}
-		theta, phi := job.Net.Split(job.Points.Best())
+		theta, _ := job.Net.Split(job.Points.Best())
+		var others []float64
+		for x, part := range job.Net.Places(job.Points.Best()) {
+			if x.Role != nn.RoleRandom {
+				others = append(others, part...)
+			}
+		}
 		length := func(x []float64) (squares float64) {
 			for _, v := range x {
 				squares += v * v / float64(len(x))
 			}
 			return math.Sqrt(squares)
 		}
-		if name != "all" && !(length(theta) < 0.1 && length(phi) > 0.25) {
-			t.Errorf("%s: a strong prior on θ leaves θ of size %v and φ of %v", name, length(theta), length(phi))
+		if name != "all" && !(length(theta) < 0.1 && length(others) > 0.25) {
+			t.Errorf("%s: a strong prior on θ leaves θ of size %v and the others of %v", name, length(theta), length(others))
 		}
 	}
 }
 
-// Islands and chains begin at θ of their place, and have its φ: that of the best restart, of a restart of their own, of model.init,
+// Islands and chains begin at θ of their place, and have its ψ: that of the best restart, of a restart of their own, of model.init,
 // of the network that the prior is anchored at; or a draw, another one for each island.
 func TestPartlyStarts(t *testing.T) {
 	for name, role := range roles {
@@ -57,20 +63,20 @@ func TestPartlyStarts(t *testing.T) {
 		for i := range whole {
 			whole[i] = float64(i)
 		}
-		part := func(k int) (theta, phi []float64) { return job.Net.Split(whole[k*p : (k+1)*p]) }
+		part := func(k int) (theta, psi []float64) { return job.Net.Split(whole[k*p : (k+1)*p]) }
 		check := func(s start, island, particles, at int) {
 			t.Helper()
-			theta, phi := part(at)
+			theta, psi := part(at)
 			begun, shared := s.begin(job, island, particles)
 			if s.at != nil {
 				wantNear(t, name+", "+s.name, begun, slices.Repeat(theta, particles), 0)
 			} else if begun != nil {
 				t.Errorf("%s, %s: begins at a place", name, s.name)
 			}
-			wantNear(t, name+", φ of "+s.name, shared, phi, 0)
+			wantNear(t, name+", ψ of "+s.name, shared, psi, 0)
 		}
 		one, two := job.shared(0), job.shared(1)
-		if n := job.Net.Shared(); len(one) != n || n > 0 && slices.Equal(one, two) {
+		if n := job.Net.Learned(); len(one) != n || n > 0 && slices.Equal(one, two) {
 			t.Errorf("%s: islands share %d and %d parameters, want two draws of %d", name, len(one), len(two), n)
 		}
 		job.Init = whole[:p]
@@ -201,7 +207,11 @@ func networks(e *bnn.Ensemble) (whole [][]float64) {
 		return one
 	}
 	for j := range e.Size() {
-		whole = append(whole, e.Net.Join(wide(e.Theta, j, e.Net.Dim()), wide(e.Shared, int(e.Row[j]), e.Net.Shared())))
+		var psi []float64
+		if n := e.Net.Learned(); n > 0 {
+			psi = wide(e.Shared, int(e.Row[j]), n)
+		}
+		whole = append(whole, e.Net.Join(wide(e.Theta, j, e.Net.Dim()), psi))
 	}
 	return whole
 }

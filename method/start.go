@@ -26,15 +26,15 @@ func (s start) needs(particles int) Needs {
 	return n
 }
 
-// begin returns where the particles of an island begin, nil for draws of the prior, and φ, which they have in common; no φ where every
-// parameter is random.
-func (s start) begin(job *Job, island, particles int) (theta, phi []float64) {
+// begin returns where the particles of an island begin, nil for draws of the prior, and ψ, which they have in common; no ψ where
+// nothing is learned.
+func (s start) begin(job *Job, island, particles int) (theta, psi []float64) {
 	if s.at == nil {
 		return nil, job.shared(island)
 	}
 	theta, _ = job.divide(s.at(job, island, particles))
-	_, phi = job.divide(s.at(job, island, 1))
-	return theta, phi
+	_, psi = job.divide(s.at(job, island, 1))
+	return theta, psi
 }
 
 // whole returns the network that a posterior may be anchored at: the best restart or, without a search, model.init; nil if there
@@ -52,26 +52,26 @@ func (j *Job) anchor() []float64 {
 	return theta
 }
 
-// divide returns θ and φ of whole networks, one or more; no φ where every parameter is random.
-func (j *Job) divide(whole []float64) (theta, phi []float64) {
+// divide returns θ and ψ of whole networks, one or more; no ψ where nothing is learned.
+func (j *Job) divide(whole []float64) (theta, psi []float64) {
 	if !j.Net.Partly() {
 		return whole, nil
 	}
 	for one := range slices.Chunk(whole, j.Net.Parameters()) {
 		random, shared := j.Net.Split(one)
-		theta, phi = append(theta, random...), append(phi, shared...)
+		theta, psi = append(theta, random...), append(psi, shared...)
 	}
-	return theta, phi
+	return theta, psi
 }
 
-// shared returns φ of an island whose particles begin at draws of the prior: of the network that whole returns or, if there is none,
-// a draw; nil where every parameter is random.
+// shared returns ψ of an island whose particles begin at draws of the prior: of the network that whole returns or, if there is none,
+// a draw; nil where nothing is learned.
 func (j *Job) shared(island int) []float64 {
-	if !j.Net.Partly() {
+	if j.Net.Learned() == 0 {
 		return nil
 	}
-	if _, phi := j.divide(j.whole()); phi != nil {
-		return phi
+	if _, psi := j.divide(j.whole()); psi != nil {
+		return psi
 	}
 	return bnn.DrawShared(j.Net, rng.Key{Seed: j.Seed, Purpose: rng.Start, Island: island, Mutation: 1}.Stream()) // 0 are those of restarts
 }

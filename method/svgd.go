@@ -71,7 +71,9 @@ func (m SVGD) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
 func (SVGD) drawn() bool { return true }
 
 // Needs is a prior.
-func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true} }
+func (m SVGD) Needs() Needs {
+	return Needs{Prior: true, Posterior: true, Partly: true, Frozen: m.Learn == nil}
+}
 
 // Sampling describes the particles.
 func (m SVGD) Sampling() *Sampling {

@@ -29,7 +29,7 @@ func (p *island) unlearned(ctx context.Context) (u *Unlearning, err error) {
 	}
 	u.Val = new(uq.Number)
 	for _, j := range alive {
-		e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta[j*st.D : (j+1)*st.D], Shared: p.shared(st.Psi, 1)}}, bnn.Equal{})
+		e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta[j*st.D : (j+1)*st.D], Shared: st.Psi}}, bnn.Equal{})
 		if err != nil {
 			return nil, err
 		}

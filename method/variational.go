@@ -32,7 +32,6 @@ type variational struct {
 	random   []int       // the place of θ_i in a whole network
 	learned  []int       // that of ψ_i
 	first    []float64   // m, ρ and ψ at the start
-	frozen   []float64   // what follows ψ in φ
 
 	approximation
 	before approximation // the state when the epoch began
@@ -83,8 +82,8 @@ func newVariational(m VI, job *Job) (*variational, error) {
 	for i := range places {
 		places[i] = float64(i)
 	}
-	theta, phi := job.Net.Split(places)
-	v.random, v.learned = indices(theta), indices(phi[:job.Net.Learned()])
+	theta, psi := job.Net.Split(places)
+	v.random, v.learned = indices(theta), indices(psi)
 	v.begin()
 	return v, nil
 }
@@ -105,22 +104,20 @@ func (v *variational) place() []float64 {
 	return v.job.whole()
 }
 
-// begin sets the start: m and φ at the network that is given or, where none is, m at a draw N(μ, min(s, fan_in^−½)²) for a prior
+// begin sets the start: m and ψ at the network that is given or, where none is, m at a draw N(μ, min(s, fan_in^−½)²) for a prior
 // N(μ, s²), which keeps the values of the layers in scale whatever the prior. γ and ε of a normalisation are as in bnn.Neutral. Biases, β
 // and τ are at μ, and so is what nn.Tensor.Zero names.
 func (v *variational) begin() {
 	net := v.job.Net
-	m, phi := v.job.divide(v.place())
+	m, psi := v.job.divide(v.place())
 	if m == nil {
-		m, phi = v.draw(net.Random()), v.job.shared(0)
+		m, psi = v.draw(net.Random()), v.job.shared(0)
 	}
 	v.first = append(v.first, m...)
 	for _, s := range v.sd {
 		v.first = append(v.first, unsoftplus(firstSD*s))
 	}
-	if phi != nil {
-		v.first, v.frozen = append(v.first, phi[:net.Learned()]...), phi[net.Learned():]
-	}
+	v.first = append(v.first, psi...)
 }
 
 // draw draws the m that begin begins at without a network.
@@ -186,7 +183,7 @@ func (v *variational) Step(ctx context.Context) (runs.Line, error) {
 func (v *variational) newEstimate() *estimate {
 	p, d := v.job.Net.Parameters(), len(v.random)
 	return &estimate{
-		xi: make([]float64, d), theta: v.job.Net.Join(make([]float64, d), append(make([]float64, len(v.learned)), v.frozen...)),
+		xi: make([]float64, d), theta: v.job.Net.Join(make([]float64, d), make([]float64, len(v.learned))),
 		grad: make([]float64, p), of: make([]float64, 2*d+len(v.learned)), order: make([]int32, v.model.Examples()),
 	}
 }
@@ -318,9 +315,7 @@ func (v *variational) ensemble(at []float64, n int) (*bnn.Ensemble, error) {
 			theta[i] = at[i] + float64(softplus(at[d+i])*xi)
 		}
 	}
-	if v.job.Net.Partly() {
-		one.Shared = slices.Concat(at[2*d:], v.frozen)
-	}
+	one.Shared = at[2*d:]
 	return bnn.Combine(v.job.Net, []bnn.Island{one}, bnn.Equal{})
 }
 

@@ -169,9 +169,6 @@ func (c *compiler) copyOf(v *value) *value {
 func (c *compiler) param(tensor, rows, cols, pitch int) param {
 	t := &c.net.tensors[tensor]
 	p := param{role: t.Role, at: t.Offset}
-	if t.Role == RoleFixed {
-		p.at += c.net.Shared()
-	}
 	switch t.Role {
 	case RoleRandom:
 		p.grad = c.own.add(t.Offset, rows, cols, pitch)

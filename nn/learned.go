@@ -15,7 +15,7 @@ const (
 
 // LearnedGradient sets grad, of length Learned, to
 //
-//	Σ_j weights[j] ∇_ψ Σ_{i in rows} log p(y_i | x_i, θ_j, φ)
+//	Σ_j weights[j] ∇_ψ Σ_{i in rows} log p(y_i | x_i, θ_j, ψ)
 //
 // (guided-open-horizon-smc, sections 2 and 3.2). rows and theta are as in LogLik; weights are not negative. Particles
 // with less than 2⁻³⁰ of the weights are left out. A particle has no gradient of its own: each product of the backward pass adds
@@ -105,7 +105,7 @@ func (l *learning) task(tile, block int) *partial {
 	}
 	t := p.spare.tape(p)
 	defer p.spare.returnTape(t)
-	t.use(m.phi, sums.theta)
+	t.use(sums.theta, m.psi, m.net.constants)
 	t.psi, t.shares = sums.grads, shares
 	at := tile * tileExamples
 	m.load(t, nil, l.rows, at, min(tileExamples, l.n-at))
@@ -154,7 +154,7 @@ func (l *learning) finish(grad []float64) {
 	for _, j := range l.particles {
 		sum += l.weights[j]
 	}
-	one := [1]float64{float64(l.m.phi[l.m.prog.likelihood.at])}
+	one := [1]float64{float64(l.m.psi[l.m.prog.likelihood.at])}
 	l.m.net.lik.finish(l.ll/sum, one[:], grad[:1], l.n, l.m.net.Outputs())
 	grad[0] *= sum
 }

@@ -20,7 +20,7 @@ type Model struct {
 	augment  *data.Augment   // what becomes of images in a training step; nil: nothing
 	pool     *Pool
 	prog     *program
-	phi      []float32 // φ, zeros unless At has set it, and the statistics behind it
+	psi      []float32 // ψ, zeros unless At has set it
 }
 
 // Pool bounds the threads that models, samplers and predictions given the same pool use together.
@@ -53,10 +53,10 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 			return nil, err
 		}
 	}
-	if net.fixed > 0 && net.statistics == nil {
+	if net.numConstants > net.frozen && net.constants == nil {
 		return nil, errors.New(needsStatistics)
 	}
-	return &Model{net: net, set: set, channels: channelsOf(set), pool: p, prog: net.program(), phi: append(make([]float32, net.Shared()), net.statistics...)}, nil
+	return &Model{net: net, set: set, channels: channelsOf(set), pool: p, prog: net.program(), psi: make([]float32, net.learned)}, nil
 }
 
 // channelsOf returns how the inputs of a set are taken.
@@ -74,16 +74,25 @@ func channelsOf(set *data.Set) []lanes.Channel {
 	return channels
 }
 
-// At returns the model at other values of the parameters that all particles share: φ, or ψ alone, which leaves the frozen ones as
-// they are.
-func (m *Model) At(shared []float64) *Model {
-	if n := len(shared); n != m.net.learned && n != m.net.Shared() {
-		panic(fmt.Sprintf("nn: At: %d shared parameters for a network of %d, of which %d are learned", n, m.net.Shared(), m.net.learned))
+// At returns the model at other values of ψ, the parameters that particles share.
+func (m *Model) At(psi []float64) *Model {
+	if len(psi) != m.net.learned {
+		panic(fmt.Sprintf("nn: At: %d shared parameters for a network that learns %d", len(psi), m.net.learned))
 	}
 	at := *m
-	at.phi = slices.Clone(m.phi)
-	lanes.Float32s(at.phi[:len(shared)], shared)
+	at.psi = make([]float32, len(psi))
+	lanes.Float32s(at.psi, psi)
 	return &at
+}
+
+// With returns the model of the same network with other constants (Net.With).
+func (m *Model) With(net *Net) *Model {
+	if net.compiled != m.net.compiled {
+		panic("nn: With: another network")
+	}
+	with := *m
+	with.net = net
+	return &with
 }
 
 // Learned is the length of ψ.
@@ -169,6 +178,9 @@ func (m *Model) Outputs(ctx context.Context, rows []int32, theta []float64, out 
 // count checks the rows and returns their number.
 func (m *Model) count(rows []int32) (int, error) {
 	n := m.set.Len()
+	if m.net.numConstants > 0 && m.net.constants == nil {
+		return 0, errors.New("the network has frozen layers, and nobody has said their values (nn.Net.With)")
+	}
 	if rows == nil {
 		return n, nil
 	}

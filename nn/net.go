@@ -17,9 +17,9 @@ type Net struct {
 	tensors       []Tensor
 	dim           int       // D, of θ
 	learned       int       // length of ψ
-	frozen        int       // of what follows ψ in φ
-	fixed         int       // of the statistics behind φ
-	statistics    []float32 // their values; nil: none yet
+	numConstants  int       // number of constants
+	frozen        int       // those of them that are parameters
+	constants     []float32 // their values; nil: none yet
 	multiplyAdds  int       // of one example's log-likelihood and gradient
 	drops         []*drop
 	dropped       int // values of one example that dropout layers mask
@@ -34,8 +34,8 @@ type compiled struct {
 	progDropout       *program // with dropout layers, for training
 }
 
-// Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape; or in φ, if it is not random; or in
-// the statistics of Net.With, if it is fixed.
+// Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape; or in ψ or in the constants of
+// Net.With, as its role says.
 type Tensor struct {
 	Name   string // as in the state_dict of an nn.Sequential of the same layers, including the implicit flatten
 	Shape  []int
@@ -82,16 +82,13 @@ func (n *Net) Dim() int { return n.dim }
 // Learned is the length of ψ.
 func (n *Net) Learned() int { return n.learned }
 
-// Shared is the length of φ: of ψ, and of the frozen parameters behind it.
-func (n *Net) Shared() int { return n.learned + n.frozen }
+// Partly reports whether a part of the parameters is not random.
+func (n *Net) Partly() bool { return n.learned+n.frozen > 0 }
 
-// Partly reports whether particles share a part of the parameters.
-func (n *Net) Partly() bool { return n.Shared() > 0 }
+// Parameters is the number of parameters of one network: those in θ and in ψ, and those that are frozen.
+func (n *Net) Parameters() int { return n.dim + n.learned + n.frozen }
 
-// Parameters is the number of parameters of one network: those in θ and in φ.
-func (n *Net) Parameters() int { return n.dim + n.Shared() }
-
-// Tensors are the parameters, and the statistics of normalisations, in the order of the layers.
+// Tensors are the parameters and the constants, in the order of the layers.
 func (n *Net) Tensors() []Tensor { return slices.Clone(n.tensors) }
 
 // Random are the tensors in θ, in its order.
@@ -162,8 +159,11 @@ func (n *Net) features() int { return volume(n.input...) }
 
 // place appends a tensor to the parameters of its role.
 func (n *Net) place(name string, layer int, role Role, kind Kind, fanIn int, shape ...int) {
-	end := [...]*int{RoleRandom: &n.dim, RoleLearned: &n.learned, RoleFrozen: &n.frozen, RoleFixed: &n.fixed}[role]
+	end := [...]*int{RoleRandom: &n.dim, RoleLearned: &n.learned, RoleFrozen: &n.numConstants, RoleFixed: &n.numConstants}[role]
 	t := Tensor{Name: name, Shape: slices.Clone(shape), Offset: *end, Size: volume(shape...), Kind: kind, FanIn: fanIn, Layer: layer, Role: role}
 	n.tensors = append(n.tensors, t)
 	*end += t.Size
+	if role == RoleFrozen {
+		n.frozen += t.Size
+	}
 }

@@ -23,7 +23,7 @@ func TestFoldedNorm(t *testing.T) {
 		i := slices.IndexFunc(net.tensors, func(t Tensor) bool { return t.Name == name })
 		return of[net.tensors[i].Offset:][:net.tensors[i].Size]
 	}
-	statistics := widened(net.statistics)
+	statistics := widened(net.constants)
 	mean, variance := part(net, statistics, "bn.running_mean"), part(net, statistics, "bn.running_var")
 	folded, scale := make([]float64, plain.dim), make([]float64, 5)
 	for _, name := range []string{"conv.weight", "conv.bias", "fc.weight", "fc.bias"} {
@@ -80,19 +80,19 @@ func TestFoldedNorm(t *testing.T) {
 func TestStatistics(t *testing.T) {
 	layers := []Layer{Conv{Filters: 3, Kernel: [2]int{1, 1}}, Norm{Batch: Frozen, Name: "bn"}, Dense{Units: 1}}
 	net := mustNet(t, []int{2, 4, 4}, layers, Gaussian{SD: Learned})
-	if net.Partly() || net.Shared() != 0 || net.Whole() != net || net.Dim() != 9+6+49+1 || net.Parameters() != net.Dim() {
-		t.Errorf("partly random: %v, %d shared, %s", net.Partly(), net.Shared(), net.Size())
+	if net.Partly() || net.Learned() != 0 || net.Whole() != net || net.Dim() != 9+6+49+1 || net.Parameters() != net.Dim() {
+		t.Errorf("partly random: %v, %d learned, %s", net.Partly(), net.Learned(), net.Size())
 	}
-	if len(net.Fixed()) != 2 || len(net.Statistics()) != 6 || net.Fixed()[1].Name != "bn.running_var" {
-		t.Errorf("fixed: %+v, %v", net.Fixed(), net.Statistics())
+	if len(net.Constants()) != 2 || len(net.Held()) != 6 || net.Constants()[1].Name != "bn.running_var" {
+		t.Errorf("constants: %+v, %v", net.Constants(), net.Held())
 	}
 	whole := make([]float64, net.Parameters())
 	for i := range whole {
 		whole[i] = float64(i)
 	}
-	theta, phi := net.Split(whole)
-	if !slices.Equal(theta, whole) || len(phi) != 0 || !slices.Equal(net.Join(theta, phi), whole) {
-		t.Errorf("split: %v and %v", theta, phi)
+	theta, psi := net.Split(whole)
+	if !slices.Equal(theta, whole) || len(psi) != 0 || !slices.Equal(net.Join(theta, psi), whole) {
+		t.Errorf("split: %v and %v", theta, psi)
 	}
 	if name := net.RandomName(net.Dim() - 1); name != "log_sd[0]" {
 		t.Errorf("the last parameter is %s", name)
@@ -103,14 +103,15 @@ func TestStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	partly, err = partly.With(widened(net.statistics))
+	frozen := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	partly, err = partly.With(append(frozen, widened(net.constants)...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if partly.Shared() != 15 || partly.Learned() != 6 || !slices.Equal(partly.Whole().Statistics(), net.Statistics()) {
-		t.Errorf("%d shared, %d learned, statistics %v", partly.Shared(), partly.Learned(), partly.Whole().Statistics())
+	if partly.Parameters() != 9+6+49 || partly.Learned() != 6 || !slices.Equal(partly.Whole().Held(), net.Held()) {
+		t.Errorf("%d parameters, %d learned, constants %v", partly.Parameters(), partly.Learned(), partly.Whole().Held())
 	}
-	if name := partly.SharedName(14); name != "0.bias[2]" {
+	if name := partly.SharedName(5); name != "bn.bias[2]" {
 		t.Errorf("the last shared parameter is %s", name)
 	}
 }
@@ -146,7 +147,7 @@ func TestNormFaults(t *testing.T) {
 			t.Errorf("statistics %v: %v, want %s", statistics, err, want)
 		}
 	}
-	if net.statistics != nil {
+	if net.constants != nil {
 		t.Error("With changed the network")
 	}
 }

@@ -166,11 +166,11 @@ func everyResult(t *testing.T, net *Net) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	phi := make([]float64, net.Shared())
-	for i := range phi {
-		phi[i] = 0.4 * r.NormFloat64()
+	psi := make([]float64, net.Learned())
+	for i := range psi {
+		psi[i] = 0.4 * r.NormFloat64()
 	}
-	m = m.At(phi)
+	m = m.At(psi)
 	theta := testTheta(net, particles, r)
 	ll, grad := make([]float64, particles), make([]float64, len(theta))
 	var all []float64
@@ -185,11 +185,11 @@ func everyResult(t *testing.T, net *Net) []float64 {
 	check(m.LogLik(context.Background(), nil, theta, ll, nil))
 	check(m.LogLik(context.Background(), nil, theta, ll, grad))
 	check(m.LogLikSeen(context.Background(), View{Seed: 3, Epoch: 2}, nil, theta, ll, grad))
-	psi := make([]float64, net.Learned())
-	check(m.LearnedGradient(context.Background(), nil, theta, []float64{.5, .2, .3}, psi))
+	grads := make([]float64, net.Learned())
+	check(m.LearnedGradient(context.Background(), nil, theta, []float64{.5, .2, .3}, grads))
 	out := make([]float32, particles*n*net.Outputs())
 	check(m.Outputs(context.Background(), nil, theta, out))
-	all = append(all, psi...)
+	all = append(all, grads...)
 	for _, v := range out {
 		all = append(all, float64(v))
 	}

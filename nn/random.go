@@ -108,9 +108,12 @@ func (n *Net) modules() (names, places []string) {
 		if t.Layer < 0 {
 			continue
 		}
-		if name := t.Name[:strings.LastIndexByte(t.Name, '.')]; !slices.Contains(names, name) {
+		if name := t.module(); !slices.Contains(names, name) {
 			names, places = append(names, name), append(places, t.Place)
 		}
 	}
 	return names, places
 }
+
+// module is what the name of a layer's tensor begins with.
+func (t Tensor) module() string { return t.Name[:strings.LastIndexByte(t.Name, '.')] }

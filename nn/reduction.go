@@ -88,7 +88,7 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 	defer r.end(p, sums, look == nil)
 	t := r.m.prog.spare.tape(r.m.prog)
 	defer r.m.prog.spare.returnTape(t)
-	t.use(r.m.phi, sums.theta)
+	t.use(sums.theta, r.m.psi, r.m.net.constants)
 	if r.grad != nil {
 		t.grads = sums.grads
 	}
@@ -256,7 +256,7 @@ func (n *Net) Scratch(particles int) int {
 	}
 	sums := block * (4*n.dim + 4*p.own.size + 8*n.dim + 8)
 	if n.learned > 0 {
-		sums += 4*n.Shared() + 4*p.psi.size + 8*n.learned + 4*n.dim*min(particles, learnedBlock)
+		sums += 4*n.learned + 4*p.psi.size + 8*n.learned + 4*n.dim*min(particles, learnedBlock)
 	}
 	return tapes + 2*sums
 }

@@ -23,7 +23,7 @@ func (n placed) tensor(k int) []float64 {
 	}
 	t := n.net.tensors[n.params[k]]
 	if t.Role == RoleFixed {
-		return widened(n.net.statistics[t.Offset:][:t.Size])
+		return widened(n.net.constants[t.Offset:][:t.Size])
 	}
 	return n.theta[t.Offset:][:t.Size]
 }
@@ -315,11 +315,11 @@ func testTheta(net *Net, particles int, r *rand.Rand) []float64 {
 	return theta
 }
 
-// measured is a network with statistics for its normalisations, drawn for it.
+// measured is a network with constants that are drawn for it.
 func measured(net *Net) *Net {
-	r := rand.New(rand.NewPCG(1, uint64(net.fixed)))
-	statistics := make([]float64, net.fixed)
-	for _, t := range net.Fixed() {
+	r := rand.New(rand.NewPCG(1, uint64(net.numConstants)))
+	statistics := make([]float64, net.numConstants)
+	for _, t := range net.Constants() {
 		for i := range t.Size {
 			statistics[t.Offset+i] = float64(float32(r.NormFloat64()))
 			if t.Kind == Variances {

@@ -1,16 +1,18 @@
 package nn
 
-// Role says who moves a tensor of a network (guided-open-horizon-smc, section 2). The parameters of a network are two vectors: θ,
-// of which every particle has its own, and φ, which all particles share. Statistics of normalisations are constants behind φ
-// (Net.With), and no parameters: they do not make a network partly random.
+// Role says who moves a tensor of a network (guided-open-horizon-smc, section 2). What moves is in two vectors: θ, of which every
+// particle has its own, and ψ, which the particles of an island share. What nobody moves is a constant of the network itself (Net.With).
 type Role int
 
 const (
 	RoleRandom  Role = iota // in θ: each particle has its own values
-	RoleLearned             // in φ, where it is a part of ψ: shared by all particles, and learned while they move
-	RoleFrozen              // in φ, after ψ: shared by all particles, and moved by nobody
-	RoleFixed               // behind φ: known with the trained network, the same for all particles, and neither drawn nor moved
+	RoleLearned             // in ψ: shared by particles, and learned while they move
+	RoleFrozen              // a constant: a parameter that stays as it was trained
+	RoleFixed               // a constant that is never a parameter, such as a statistic of a normalisation
 )
+
+// moves reports whether tensors of this role are in θ or in ψ.
+func (r Role) moves() bool { return r == RoleRandom || r == RoleLearned }
 
 // String is the role's name in files.
 func (r Role) String() string { return [...]string{"random", "learned", "frozen", "fixed"}[r] }
@@ -18,7 +20,7 @@ func (r Role) String() string { return [...]string{"random", "learned", "frozen"
 // param is a tensor as an op sees it.
 type param struct {
 	role Role
-	at   int // offset in θ, or in φ and what is behind it
+	at   int // offset in θ, in ψ or in the constants
 	grad int // offset in the sums of the gradient of θ or ψ
 }
 

@@ -2,7 +2,7 @@ package nn
 
 import (
 	"errors"
-	"slices"
+	"iter"
 
 	"github.com/starling-smc/starling/internal/numeral"
 )
@@ -16,25 +16,6 @@ func (n *Net) checkRandom() error {
 		return errors.New("no tensor of the network is random")
 	}
 	return nil
-}
-
-// settle gives the likelihood's parameters a role, and all tensors that are not random their offsets: ψ comes first in φ, and statistics
-// have offsets of their own.
-func (n *Net) settle() {
-	role := RoleRandom
-	for _, t := range n.tensors {
-		if t.Role == RoleLearned || t.Role == RoleFrozen {
-			role = RoleLearned
-		}
-	}
-	for _, name := range n.lik.Parameters() {
-		n.place(name, -1, role, Own, 0, 1)
-	}
-	for i := range n.tensors {
-		if t := &n.tensors[i]; t.Role == RoleFrozen {
-			t.Offset += n.learned
-		}
-	}
 }
 
 // markScales marks the values that begin at 0: in the layer that gives the outputs, the rows of those that are scales. Nothing is
@@ -60,47 +41,64 @@ func (n *Net) Size() string {
 	return size
 }
 
-// Split divides the parameters of Whole into θ and φ.
-func (n *Net) Split(whole []float64) (theta, phi []float64) {
-	theta, phi = make([]float64, n.dim), make([]float64, n.Shared())
-	at := 0
-	for _, t := range n.parameters() {
-		copy(t.in(theta, phi), whole[at:at+t.Size])
-		at += t.Size
+// Split divides the parameters of Whole into θ and ψ, and leaves out those that are frozen.
+func (n *Net) Split(whole []float64) (theta, psi []float64) {
+	theta, psi = make([]float64, n.dim), make([]float64, n.learned)
+	for t, part := range n.Places(whole) {
+		if t.Role.moves() {
+			copy(t.in(theta, psi), part)
+		}
 	}
-	return theta, phi
+	return theta, psi
 }
 
-// Join is the inverse of Split.
-func (n *Net) Join(theta, phi []float64) (whole []float64) {
-	for _, t := range n.parameters() {
-		whole = append(whole, t.in(theta, phi)...)
+// Join is the inverse of Split: frozen parameters have their values.
+func (n *Net) Join(theta, psi []float64) (whole []float64) {
+	whole = make([]float64, n.Parameters())
+	for t, part := range n.Places(whole) {
+		if t.Role.moves() {
+			copy(part, t.in(theta, psi))
+			continue
+		}
+		for i, x := range n.constants[t.Offset:][:t.Size] {
+			part[i] = float64(x)
+		}
 	}
 	return whole
 }
 
-// parameters are the tensors of θ and φ, without statistics.
-func (n *Net) parameters() []Tensor {
-	return slices.DeleteFunc(n.Tensors(), func(t Tensor) bool { return t.Role == RoleFixed })
+// Places are the tensors that are parameters, each with its part of whole, the parameters of Whole.
+func (n *Net) Places(whole []float64) iter.Seq2[Tensor, []float64] {
+	return func(yield func(Tensor, []float64) bool) {
+		for _, t := range n.tensors {
+			if t.Role == RoleFixed {
+				continue
+			}
+			if !yield(t, whole[:t.Size]) {
+				return
+			}
+			whole = whole[t.Size:]
+		}
+	}
 }
 
-// in returns the tensor's part of θ or φ.
-func (t Tensor) in(theta, phi []float64) []float64 {
+// in returns the tensor's part of θ or ψ.
+func (t Tensor) in(theta, psi []float64) []float64 {
 	if t.Role == RoleRandom {
 		return theta[t.Offset:][:t.Size]
 	}
-	return phi[t.Offset:][:t.Size]
+	return psi[t.Offset:][:t.Size]
 }
 
-// SharedName names φ_i, as in "2.weight[0, 3]".
-func (n *Net) SharedName(i int) string { return n.name(i, true) }
+// SharedName names ψ_i, as in "2.weight[0, 3]".
+func (n *Net) SharedName(i int) string { return n.name(i, RoleLearned) }
 
 // RandomName names θ_i likewise.
-func (n *Net) RandomName(i int) string { return n.name(i, false) }
+func (n *Net) RandomName(i int) string { return n.name(i, RoleRandom) }
 
-func (n *Net) name(i int, shared bool) string {
-	for _, t := range n.parameters() {
-		if shared == (t.Role != RoleRandom) && i >= t.Offset && i < t.Offset+t.Size {
+func (n *Net) name(i int, role Role) string {
+	for _, t := range n.tensors {
+		if t.Role == role && i >= t.Offset && i < t.Offset+t.Size {
 			return t.Element(i - t.Offset)
 		}
 	}

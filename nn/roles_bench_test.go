@@ -25,11 +25,11 @@ func BenchmarkFirstLayer(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		phi := make([]float64, net.Shared())
-		for i := range phi {
-			phi[i] = 0.05 * r.NormFloat64()
+		shared := make([]float64, net.Learned())
+		for i := range shared {
+			shared[i] = 0.05 * r.NormFloat64()
 		}
-		m = m.At(phi)
+		m = m.At(shared)
 		for _, particles := range []int{10, 100} {
 			theta, ll := testTheta(net, particles, r), make([]float64, particles)
 			grad, psi, weights := make([]float64, len(theta)), make([]float64, net.Learned()), slices.Repeat([]float64{1}, particles)

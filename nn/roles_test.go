@@ -89,12 +89,16 @@ func tryRoles(net *Net, n, particles int, r *rand.Rand) error {
 	ctx, whole, d := context.Background(), net.Whole(), net.dim
 	set := testSet(net, n, r.IntN(2) == 0, r)
 	all := testTheta(whole, particles, r)
-	_, phi := net.Split(all[:whole.dim])
+	_, shared := net.Split(all[:whole.dim])
+	net, err := net.Holding(all[:whole.dim])
+	if err != nil {
+		return err
+	}
 	var theta []float64
 	for j := range particles {
 		own, _ := net.Split(all[j*whole.dim:][:whole.dim])
 		theta = append(theta, own...)
-		copy(all[j*whole.dim:][:whole.dim], net.Join(own, phi))
+		copy(all[j*whole.dim:][:whole.dim], net.Join(own, shared))
 	}
 	weights, sum := make([]float64, particles), 0.0
 	for j := range weights {
@@ -121,14 +125,14 @@ func tryRoles(net *Net, n, particles int, r *rand.Rand) error {
 	wantPsi, scale := make([]float64, net.learned), 1e-3
 	var wantTheta []float64
 	for j, w := range weights {
-		own, shared := net.Split(wantGrad[j*whole.dim:][:whole.dim])
+		own, psi := net.Split(wantGrad[j*whole.dim:][:whole.dim])
 		wantTheta = append(wantTheta, own...)
 		for _, g := range own {
 			scale = max(scale, math.Abs(g))
 		}
 		for i := range wantPsi {
-			wantPsi[i] += w * shared[i]
-			scale = max(scale, math.Abs(w*shared[i]))
+			wantPsi[i] += w * psi[i]
+			scale = max(scale, math.Abs(w*psi[i]))
 		}
 	}
 	var first []float64
@@ -137,7 +141,7 @@ func tryRoles(net *Net, n, particles int, r *rand.Rand) error {
 		if err != nil {
 			return err
 		}
-		m = m.At(phi)
+		m = m.At(shared)
 		ll, alone, grad := make([]float64, particles), make([]float64, particles), make([]float64, len(theta))
 		if err := m.LogLik(ctx, rows, theta, ll, grad); err != nil {
 			return err
@@ -180,7 +184,7 @@ func tryRoles(net *Net, n, particles int, r *rand.Rand) error {
 		psi := make([]float64, net.learned)
 		m, err := NewModel(net, set, pool.New(2))
 		if err == nil {
-			err = m.At(phi).LearnedGradient(ctx, rows, theta, weights, psi)
+			err = m.At(shared).LearnedGradient(ctx, rows, theta, weights, psi)
 		}
 		restore()
 		if err != nil {
@@ -193,7 +197,7 @@ func tryRoles(net *Net, n, particles int, r *rand.Rand) error {
 	return nil
 }
 
-// TestRolesLayout checks where tensors lie: θ and φ in the order of the layers, frozen parameters behind the learned ones.
+// TestRolesLayout checks where tensors lie: θ, ψ and the constants, each in the order of the layers.
 func TestRolesLayout(t *testing.T) {
 	role := map[string]Role{"a": RoleFrozen, "b": RoleRandom, "3": RoleLearned, "c": RoleFrozen, "d": RoleRandom}
 	net, err := NewPartly([]int{2}, []Layer{
@@ -206,18 +210,18 @@ func TestRolesLayout(t *testing.T) {
 	for _, x := range net.Tensors() {
 		got += fmt.Sprintf("%s %v %d; ", x.Name, x.Role, x.Offset)
 	}
-	want := "a.weight frozen 11; a.bias frozen 17; b.weight random 0; b.bias random 12; 3.weight learned 0; 3.bias learned 8; " +
-		"c.weight frozen 20; c.bias frozen 24; d.weight random 16; log_sd learned 10; "
+	want := "a.weight frozen 0; a.bias frozen 6; b.weight random 0; b.bias random 12; 3.weight learned 0; 3.bias learned 8; " +
+		"c.weight frozen 9; c.bias frozen 13; d.weight random 16; log_sd learned 10; "
 	if got != want {
 		t.Errorf("tensors %s\nwant    %s", got, want)
 	}
-	if net.Dim() != 18 || net.Learned() != 11 || net.Shared() != 26 || net.Parameters() != 44 {
-		t.Errorf("%d random, %d learned, %d shared, %d in all", net.Dim(), net.Learned(), net.Shared(), net.Parameters())
+	if net.Dim() != 18 || net.Learned() != 11 || net.Parameters() != 44 || len(net.Frozen().Random()) != 3 {
+		t.Errorf("%d random, %d learned, %d in all", net.Dim(), net.Learned(), net.Parameters())
 	}
 	if got := net.RandomName(0) + " " + net.RandomName(net.Dim()-1); got != "b.weight[0, 0] d.weight[0, 1]" {
 		t.Errorf("names of random parameters %s", got)
 	}
-	if got := net.SharedName(5) + " " + net.SharedName(10) + " " + net.SharedName(25); got != "3.weight[1, 1] log_sd[0] c.bias[1]" {
+	if got := net.SharedName(5) + " " + net.SharedName(10); got != "3.weight[1, 1] log_sd[0]" {
 		t.Errorf("names %s", got)
 	}
 	if net.Size() != "44 parameters, 18 of them random" || net.Whole().Size() != "44 parameters" {
@@ -232,9 +236,23 @@ func TestRolesLayout(t *testing.T) {
 	for i := range whole {
 		whole[i] = float64(i)
 	}
-	theta, phi := net.Split(whole)
-	if !slices.Equal(net.Join(theta, phi), whole) || theta[0] != 9 || phi[0] != 25 || phi[10] != 43 || phi[11] != 0 {
-		t.Errorf("θ %v and φ %v", theta, phi)
+	if net, err = net.Holding(whole); err != nil {
+		t.Fatal(err)
+	}
+	theta, psi := net.Split(whole)
+	if !slices.Equal(net.Join(theta, psi), whole) || theta[0] != 9 || psi[0] != 25 || psi[10] != 43 || net.Held()[14] != 40 {
+		t.Errorf("θ %v, ψ %v, constants %v", theta, psi, net.Held())
+	}
+	// Nothing learns any more, and back.
+	frozen := net.Frozen()
+	if frozen.Learned() != 0 || frozen.Parameters() != 44 || frozen.Held() != nil {
+		t.Errorf("%d learned of %d, constants %v", frozen.Learned(), frozen.Parameters(), frozen.Held())
+	}
+	if frozen, err = frozen.Holding(whole); err != nil || !slices.Equal(frozen.Join(theta, nil), whole) {
+		t.Errorf("whole again: %v, %v", frozen.Join(theta, nil), err)
+	}
+	if thawed := frozen.Thawed(); thawed.Learned() != 26 || thawed.Dim() != 18 {
+		t.Errorf("%d learned", thawed.Learned())
 	}
 }
 
@@ -295,3 +313,28 @@ func (*countingOp) output() *value                 { return nil }
 func (c *countingOp) forward(_ *tape, g0, g1 int)  { c.forwards += g1 - g0 }
 func (c *countingOp) backward(_ *tape, g0, g1 int) { c.backwards += g1 - g0 }
 func (*countingOp) finish(*tape)                   {}
+
+// TestFrozenUnknown: frozen layers whose values nobody has said are refused, not taken for zeros.
+func TestFrozenUnknown(t *testing.T) {
+	net, err := NewPartly([]int{2}, []Layer{Dense{Units: 3, Name: "a"}, Tanh, Dense{Units: 1, Name: "b"}}, Gaussian{SD: 1},
+		func(module string) Role { return map[string]Role{"a": RoleFrozen}[module] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	m, err := NewModel(net, testSet(net, 5, false, r), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the network has frozen layers, and nobody has said their values"
+	if err := m.LogLik(t.Context(), nil, testTheta(net, 1, r), make([]float64, 1), nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v", err)
+	}
+	known, err := net.Holding(make([]float64, net.Parameters()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.With(known).LogLik(t.Context(), nil, testTheta(net, 1, r), make([]float64, 1), nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -15,23 +15,24 @@ const (
 // tape is the memory of one worker: the activations and gradients of a tile. theta and grads are those of the task at work.
 // Nothing but zeros is written to borders, so they stay zero.
 type tape struct {
-	prog   *program
-	theta  []float32 // as in partial
-	phi    []float32 // φ
-	grads  []float32 // as in partial; nil: no gradient of θ is wanted
-	psi    []float32 // sums of the gradient of ψ; nil: it is not wanted
-	shares []float32 // of the particles of the task: their weights in the gradient of ψ
-	act    []float32
-	grad   []float32
-	lane   []float32 // weight gradients of one pass, not yet summed over lanes
-	tmp    []float32 // transposed tiles and other scratch
-	shared []float32 // the transposed tiles of values that all particles share and dense layers read
-	masks  []uint16
-	kept   []uint16 // masks of dropout layers: [layer][group][value], a bit for each lane
-	args   []int32
-	labels []int32   // of the tile, 64
-	target []float32 // of the tile: [group][output][16]
-	ll     []float32 // of the tile: [group][particle][16]
+	prog    *program
+	theta   []float32 // as in partial
+	learned []float32 // ψ
+	held    []float32 // the network's constants
+	grads   []float32 // as in partial; nil: no gradient of θ is wanted
+	psi     []float32 // sums of the gradient of ψ; nil: it is not wanted
+	shares  []float32 // of the particles of the task: their weights in the gradient of ψ
+	act     []float32
+	grad    []float32
+	lane    []float32 // weight gradients of one pass, not yet summed over lanes
+	tmp     []float32 // transposed tiles and other scratch
+	shared  []float32 // the transposed tiles of values that all particles share and dense layers read
+	masks   []uint16
+	kept    []uint16 // masks of dropout layers: [layer][group][value], a bit for each lane
+	args    []int32
+	labels  []int32   // of the tile, 64
+	target  []float32 // of the tile: [group][output][16]
+	ll      []float32 // of the tile: [group][particle][16]
 
 	pixels []uint8   // changed images of a group: those of a set of bytes
 	floats []float32 // those of a set of floats
@@ -105,9 +106,9 @@ func (t *tape) dyFrom(v *value, g, b int) []float32 {
 	return t.grad[v.grad+(g*t.prog.gradients(v)+b)*v.size() : v.grad+groups*t.prog.gradients(v)*v.size()]
 }
 
-// use makes a tape ready for a task: φ, and θ of its particles. It has no gradients yet.
-func (t *tape) use(phi, theta []float32) {
-	t.theta, t.phi, t.grads, t.psi, t.shares = theta, phi, nil, nil, nil
+// use makes a tape ready for a task: θ of its particles, ψ, and the network's constants. It has no gradients yet.
+func (t *tape) use(theta, psi, constants []float32) {
+	t.theta, t.learned, t.held, t.grads, t.psi, t.shares = theta, psi, constants, nil, nil, nil
 }
 
 // sumLogLik adds the log-likelihoods of the tile's examples for the particles of the pass.
@@ -123,10 +124,13 @@ func (t *tape) sumLogLik(ll []float64) {
 
 // weights is a tensor of particle b of the pass, followed by what comes behind it: in θ also by the next particles.
 func (t *tape) weights(p param, b int) []float32 {
-	if p.role == RoleRandom {
+	switch p.role {
+	case RoleRandom:
 		return t.theta[(t.first+b)*t.prog.dim+p.at:]
+	case RoleLearned:
+		return t.learned[p.at:]
 	}
-	return t.phi[p.at:]
+	return t.held[p.at:]
 }
 
 // gradients is the float32 gradient sums of a tensor of particle b of the pass, or of a learned tensor of all particles, followed

@@ -25,7 +25,10 @@ func NewTraining(net *Net, p *data.Problem, pool *Pool) (Training, error) {
 }
 
 // At is Model.At: the examples stay those that train.
-func (t Training) At(shared []float64) Training { return Training{t.model.At(shared)} }
+func (t Training) At(psi []float64) Training { return Training{t.model.At(psi)} }
+
+// With is Model.With.
+func (t Training) With(net *Net) Training { return Training{t.model.With(net)} }
 
 // Augments reports whether LogLikAugmented sees other images than LogLik.
 func (t Training) Augments() bool { return t.augment != nil }

@@ -54,6 +54,7 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 	if net == nil || len(faults.All()) > 0 {
 		return nil, s.Error(faults.All()...)
 	}
+	net = s.Freeze(net)
 	if s.Decide != nil {
 		if s.Decide.CheckWith(DecideFrom(net, set, s.Method.Needs().Single), faults.In("decide")); len(faults.All()) > 0 {
 			return nil, s.Error(faults.All()...)
@@ -222,6 +223,14 @@ func (m *Model) ReadInit(net *nn.Net) (init *bnn.Weights, sum string, err error)
 		return nil, "", fmt.Errorf("%s: %w", m.Init, err)
 	}
 	return init, fmt.Sprintf("%x", sha256.Sum256(file)), nil
+}
+
+// Freeze returns the network with its layers frozen that nothing learns and that are the same in all networks of the posterior.
+func (s *Spec) Freeze(net *nn.Net) *nn.Net {
+	if s.Method.Needs().Frozen {
+		return net.Frozen()
+	}
+	return net
 }
 
 // InitUnused reports whether Init is given, but nothing begins there and no prior is anchored there.
