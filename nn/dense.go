@@ -54,7 +54,8 @@ func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
 //	          dx[i]   = Σ_u W[u,i] dy[u]                  lanes are examples again
 //
 // If no layer before it has parameters, its input is the same for all particles. Then the input is transposed once for
-// all of them, and the rows of a product may belong to several particles.
+// all of them, and where a particle has few units the rows of a product belong to several particles, unit by unit: else a
+// product would have too few rows to be worth reading the input for.
 type denseOp struct {
 	in, out  *value
 	units, k int
@@ -75,18 +76,33 @@ type cover struct {
 	*product
 }
 
-// covers makes the products whose rows are the units of one particle, or, where a particle has only one row, the
-// particles of the pass, whose rows are so many elements apart.
-func covers(units, particles, apart int, plan func(rows int) *product) (list []cover) {
-	if units == 1 {
+// rows are those of a product: so many of one vector after another, which are so far apart in the weights and in the destination.
+type rows struct{ count, w, d int }
+
+// covers makes the products whose rows are the units of one particle. Where a particle has few units, it also makes those whose rows are a
+// unit of several particles, for each unit.
+func covers(particles int, unit, particle rows, plan func(r rows) *product) (list []cover) {
+	if unit.count <= fewUnits {
 		for _, m := range []int{8, 6, 4, 2} {
-			if m <= particles && m*apart <= maxParameters {
-				list = append(list, cover{m, plan(m)})
+			if m <= particles && m*max(particle.w, particle.d) <= maxParameters {
+				all := &product{}
+				for u := range unit.count {
+					one := plan(rows{m, particle.w, particle.d})
+					for _, c := range one.calls {
+						c.row, c.w, c.d = c.row+u*m, c.w+u*unit.w, c.d+u*unit.d
+						all.calls = append(all.calls, c)
+					}
+					all.long = one.long
+				}
+				list = append(list, cover{m, all})
 			}
 		}
 	}
-	return append(list, cover{1, plan(units)})
+	return append(list, cover{1, plan(unit)})
 }
+
+// fewUnits is the largest number of units whose products have rows of several particles.
+const fewUnits = 3
 
 // each calls run for consecutive particles of a pass with the largest product that fits.
 func each(list []cover, particles int, run func(c cover, first int)) {
@@ -149,36 +165,26 @@ func (d *denseOp) plan(c *compiler) {
 			f.d[j] = int32(j * c.copies(d.out) * d.out.size())
 			b.x[j], b.d[j] = f.d[j], int32(j*c.gradients(d.in)*d.in.size())
 		}
-		wide, wStride := together, d.k
-		if d.b != nil {
-			wide = 1 // a bias is not at the stride of the weights
-		} else if d.units == 1 {
-			wStride = c.net.dim
-		}
-		d.fwd[n] = covers(d.units, wide, wStride, func(rows int) *product {
-			return newProduct(rows, n, wStride, lanes.Lanes, []spot{f}, d.b == nil)
+		d.fwd[n] = covers(together, rows{d.units, d.k, lanes.Lanes}, rows{d.units, c.net.dim, d.out.size()}, func(r rows) *product {
+			return newProduct(r.count, n, r.w, r.d, []spot{f}, d.b == nil)
 		})
 		if d.in.grad >= 0 {
 			d.igrad[n] = newProduct(d.k, n, 1, lanes.Lanes, []spot{b}, true)
 		}
-	}
-	stride := d.pitch
-	if d.units == 1 {
-		stride = c.own.size
 	}
 	for i, examples := range []int{lanes.Lanes, tileExamples} {
 		terms := make([]lanes.Term, examples)
 		for e := range terms {
 			terms[e] = lanes.Term{W: int32(e * d.rows), X: int32(e * d.pitch)}
 		}
-		d.wgrad[i] = covers(d.units, together, stride, func(rows int) *product {
-			return wgradProduct(rows, stride, d.pitch/lanes.Lanes, terms)
+		d.wgrad[i] = covers(together, rows{d.units, 1, d.pitch}, rows{d.units, d.units, c.own.size}, func(r rows) *product {
+			return wgradProduct(r, d.pitch/lanes.Lanes, terms)
 		})
 	}
 }
 
 // wgradProduct plans rows of a gradient of the given number of vectors, four vectors of a row at a time.
-func wgradProduct(rows, stride, vectors int, terms []lanes.Term) *product {
+func wgradProduct(r rows, vectors int, terms []lanes.Term) *product {
 	p := &product{}
 	for at := 0; at < vectors; {
 		n := 4
@@ -198,7 +204,7 @@ func wgradProduct(rows, stride, vectors int, terms []lanes.Term) *product {
 				break
 			}
 		}
-		p.calls = append(p.calls, newProduct(rows, n, 1, stride, spots, true).calls...)
+		p.calls = append(p.calls, newProduct(r.count, n, r.w, r.d, spots, true).calls...)
 	}
 	return p
 }
@@ -212,10 +218,7 @@ func (d *denseOp) forward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; {
 		n := sideBySide(g1 - g)
 		each(d.fwd[n], t.batch, func(p cover, b int) {
-			var bias []float32
-			if d.b != nil {
-				bias = t.weights(*d.b, b)
-			}
+			bias := d.biases(t, b, p.particles)
 			p.store(t.weights(d.w, b), t.from(d.in, g, b), bias, t.from(d.out, g, b), limit, func() {
 				for i := range n * p.particles {
 					y := t.out(d.out, g+i%n, b+i/n)
@@ -225,6 +228,23 @@ func (d *denseOp) forward(t *tape, g0, g1 int) {
 		})
 		g += n
 	}
+}
+
+// biases returns those of some particles from b on, unit by unit; nil without a bias.
+func (d *denseOp) biases(t *tape, b, particles int) []float32 {
+	switch {
+	case d.b == nil:
+		return nil
+	case particles == 1:
+		return t.weights(*d.b, b)
+	}
+	bias := t.tmp[:d.units*particles]
+	for i := range particles {
+		for u, x := range t.weights(*d.b, b+i)[:d.units] {
+			bias[u*particles+i] = x
+		}
+	}
+	return bias
 }
 
 func (d *denseOp) backward(t *tape, g0, g1 int) {

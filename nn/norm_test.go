@@ -86,6 +86,10 @@ func TestStatistics(t *testing.T) {
 	if len(net.Constants()) != 2 || len(net.Held()) != 6 || net.Constants()[1].Name != "bn.running_var" {
 		t.Errorf("constants: %+v, %v", net.Constants(), net.Held())
 	}
+	again, err := NewPartly([]int{2, 4, 4}, layers, Gaussian{SD: Learned}, allRandom)
+	if err != nil || again.Learned() != 0 {
+		t.Errorf("%d parameters are learned where all are random (%v)", again.Learned(), err)
+	}
 	whole := make([]float64, net.Parameters())
 	for i := range whole {
 		whole[i] = float64(i)
