@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -67,6 +68,9 @@ func TestUpdatesInRuns(t *testing.T) {
 					t.Errorf("%s: W and b are %v, of the trained network %v", of, have, want)
 				}
 			}
+			if a, b := tensorOf(r.Posterior, "head.lora_A"), tensorOf(r.Posterior, "head.lora_B"); name == "as-is" && (slices.Contains(a, 0) || slices.Max(b) != 0 || slices.Min(b) != 0) {
+				t.Errorf("the update begins at A %v, B %v", a, b)
+			}
 			if name == "as-is" && r.Metrics.NLL != trained.Metrics.NLL {
 				t.Errorf("NLL %v, of the trained network %v", r.Metrics.NLL, trained.Metrics.NLL)
 			}
@@ -75,6 +79,16 @@ func TestUpdatesInRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tensorOf is a tensor of an ensemble's first particle.
+func tensorOf(e *bnn.Ensemble, name string) []float32 {
+	for _, x := range e.Net.Random() {
+		if x.Name == name {
+			return e.Theta[x.Offset:][:x.Size]
+		}
+	}
+	return nil
 }
 
 // headOf is W and b of the last layer of the network that a search has trained.

@@ -85,7 +85,7 @@ func ReadNetwork(file []byte, net *nn.Net) (*Weights, error) {
 	if err := f.extra(); err != nil {
 		return nil, err
 	}
-	var constants []float64
+	var statistics []float64
 	for _, p := range f.parts {
 		if f.begins(p) {
 			w.Whole = append(w.Whole, make([]float64, p.Size)...)
@@ -93,7 +93,7 @@ func ReadNetwork(file []byte, net *nn.Net) (*Weights, error) {
 		}
 		values := f.tensors[p.Name].Float64s()
 		if p.Role == nn.RoleFixed {
-			constants = append(constants, values...)
+			statistics = append(statistics, values...)
 			continue
 		}
 		for i, x := range values {
@@ -103,7 +103,7 @@ func ReadNetwork(file []byte, net *nn.Net) (*Weights, error) {
 		}
 		w.Whole = append(w.Whole, values...)
 	}
-	w.Net, err = net.With(constants)
+	w.Net, err = net.With(statistics)
 	return w, err
 }
 
