@@ -25,6 +25,7 @@ func TestPyTorchOutputs(t *testing.T) {
 		"numbers":    {819, 5e-6},   // SiLU, two values, log_sd
 		"windows":    {1658, 1e-6},  // strides, paddings, oblong windows, pools that overlap, the order of flattening
 		"sequential": {281, 1e-6},   // names that are ours, the flatten counted
+		"tokens":     {345, 1e-5},   // an embedding, and a head with a low-rank update (tokens.py made it)
 		"average":    {625, 1e-6},   // padding="same", global average
 		"bottleneck": {630, 1e-4},   // batch norms with statistics, residuals with and without a projection (norms.py made it)
 	} {

@@ -282,13 +282,14 @@ func TestVIBegins(t *testing.T) {
 	if sigma := softplus(v.first[job.Net.Dim()]); !(math.Abs(sigma/(firstSD*math.Sqrt(0.5))-1) < 1e-9) {
 		t.Errorf("σ begins at %v", sigma)
 	}
-	// γ of a normalisation begins at 1, and β and τ at the mean, without a stream of their own: weights are the same draws.
+	// γ of a normalisation begins at 1, and β, τ and B of a low-rank update at the mean, without a stream of their own: weights are the same draws.
 	places := []nn.Tensor{
 		{Name: "weight", Size: 4, FanIn: 2}, {Name: "γ", Offset: 4, Size: 2, Kind: nn.Scales}, {Name: "β", Offset: 6, Size: 2, Kind: nn.Shifts},
 		{Name: "log_sd", Offset: 8, Size: 1, Kind: nn.Own}, {Name: "ε", Offset: 9, Size: 1, Kind: nn.Epsilons},
+		{Name: "A", Offset: 10, Size: 2, FanIn: 3, Kind: nn.Updates}, {Name: "B", Offset: 12, Size: 2, FanIn: 1, Kind: nn.Updates, Zero: 2},
 	}
-	v.mean, v.sd = []float64{0, 0, 0, 0, 0, 0, 0.5, 0.5, 0.25, 0}, slices.Repeat([]float64{1}, 10)
-	if m := v.draw(places); !slices.Equal(m[4:], []float64{1, 1, 0.5, 0.5, 0.25, 1e-4}) || m[0] == 0 || !slices.Equal(m[:4], v.draw(places[:1])[:4]) {
+	v.mean, v.sd = []float64{0, 0, 0, 0, 0, 0, 0.5, 0.5, 0.25, 0, 0, 0, 0, 0}, slices.Repeat([]float64{1}, 14)
+	if m := v.draw(places); !slices.Equal(m[4:10], []float64{1, 1, 0.5, 0.5, 0.25, 1e-4}) || m[0] == 0 || m[10] == 0 || m[11] == 0 || m[12] != 0 || m[13] != 0 || !slices.Equal(m[:4], v.draw(places[:1])[:4]) {
 		t.Errorf("means begin at %v", m)
 	}
 	// The trained network, unless an anchor that does not use it stands in between; and the best restart.

@@ -53,8 +53,8 @@ func TestPyTorchSnippet(t *testing.T) {
 			t.Fatalf("docs/pytorch.md: a block of %s", language)
 		}
 	}
-	if compared != 3 {
-		t.Fatalf("docs/pytorch.md compares %d posteriors with PyTorch, want 3", compared)
+	if compared != 4 {
+		t.Fatalf("docs/pytorch.md compares %d posteriors with PyTorch, want 4", compared)
 	}
 	fmt.Fprintf(&script, "betters runs/bayesian runs/as-is %v\nbetters runs/partly runs/as-is %v\n", recipeShare, partlyShare)
 	for run, row := range map[string]string{"runs/as-is": trainedRow, "runs/bayesian": posteriorRow} {
