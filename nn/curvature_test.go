@@ -136,10 +136,10 @@ func TestGaussNewton(t *testing.T) {
 			if err := m.GaussNewtonDiagonal(context.Background(), theta, diagonal); err != nil {
 				t.Fatal(err)
 			}
-			// Second differences are off by 1e-6 of the curvature, float32 sums by less than 1e-5.
+			// Second differences are off by 1e-6 of the curvature, float32 values by some 1e-4 behind normalisations.
 			for p := range d {
 				for q := range d {
-					if scale := math.Sqrt(want[p*d+p]*want[q*d+q]) + 1e-4*norm(want)/float64(d); !(math.Abs(h[p*d+q]-want[p*d+q]) <= 1e-4*scale) {
+					if scale := math.Sqrt(want[p*d+p]*want[q*d+q]) + 1e-4*norm(want)/float64(d); !(math.Abs(h[p*d+q]-want[p*d+q]) <= 5e-4*scale) {
 						t.Fatalf("h[%s, %s] = %.8g, want %.8g", net.RandomName(p), net.RandomName(q), h[p*d+q], want[p*d+q])
 					}
 				}

@@ -25,25 +25,6 @@ type Factor struct {
 	G      []float64 // [out, out]
 }
 
-// factored is an op whose weight has Kronecker factors.
-type factored interface {
-	op
-	factor() factor
-
-	// inputsAt is what the weight multiplies at a position of the examples of a group, [inputs][16]. to has room for that, and may be it.
-	inputsAt(t *tape, g, position int, to []float32) []float32
-
-	// gradientsAt is the gradient of the output there, [outputs][16].
-	gradientsAt(t *tape, g, position int, to []float32) []float32
-}
-
-// factor says what a factored op's weight is.
-type factor struct {
-	weight             param
-	bias               *param
-	positions, in, out int
-}
-
 // Factors are the Kronecker factors of the Gauss-Newton matrix (curvature.go) at one θ: those of each layer in the order of θ, over all examples.
 // A learned log σ of a gaussian likelihood is a factor too, of one number: N A⊗G is the information about it. Sums are float32 over
 // a thousand rows at most, and float64 between. An error names a layer that has random tensors without factors, or a likelihood without

@@ -94,22 +94,3 @@ func (c *curving) own(set func(at int, v float64)) {
 		}
 	}
 }
-
-// single reports whether the gradients of examples are wanted one by one.
-func (t *tape) single() bool { return t.rows != nil || t.squares }
-
-// row writes sums by lane, which are the gradients of a tensor for the examples of the group, to their rows.
-func (t *tape) row(sums []float32, p param) {
-	for e := range lanes.Lanes {
-		row := t.rows[e*t.pitch+p.at:][:len(sums)/lanes.Lanes]
-		for i := range row {
-			row[i] = sums[i*lanes.Lanes+e]
-		}
-	}
-}
-
-func square(x []float32) {
-	for i, v := range x {
-		x[i] = v * v
-	}
-}

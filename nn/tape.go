@@ -194,6 +194,26 @@ func (t *tape) reduce(lane int, p param, b, n int) {
 	}
 }
 
+// single reports whether the gradients of examples are wanted one by one.
+func (t *tape) single() bool { return t.rows != nil || t.squares }
+
+// row writes sums by lane, which are the gradients of a tensor for the examples of the group, to their rows.
+func (t *tape) row(sums []float32, p param) {
+	for e := range lanes.Lanes {
+		row := t.rows[e*t.pitch+p.at:][:len(sums)/lanes.Lanes]
+		for i := range row {
+			row[i] = sums[i*lanes.Lanes+e]
+		}
+	}
+}
+
+// square replaces numbers by their squares.
+func square(x []float32) {
+	for i, v := range x {
+		x[i] = v * v
+	}
+}
+
 // each calls f for the groups g0 ≤ g < g1 and the particles of the pass that v holds.
 func (t *tape) each(v *value, g0, g1 int, f func(g, b int)) {
 	particles := t.batch
