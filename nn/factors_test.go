@@ -2,8 +2,10 @@ package nn
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -304,5 +306,63 @@ func TestFactorsOfLastLayer(t *testing.T) {
 		if !(math.Abs(factors[0].A[i]-v) <= 1e-5*math.Abs(v)+1e-5) {
 			t.Fatalf("A[%d] = %.8g, want %.8g", i, factors[0].A[i], v)
 		}
+	}
+}
+
+// TestFactorsOfLaplaceTorch compares the factors of golden networks, LeNet-5 among them, with those of laplace-torch 0.3
+// (bench/laplace_factors.py): trace, norm and a quadratic form of each.
+func TestFactorsOfLaplaceTorch(t *testing.T) {
+	raw, err := os.ReadFile("testdata/factors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type numbers struct{ Trace, Norm, Form float64 }
+	var want map[string][]struct{ A, G numbers }
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, c := range goldenCases(t) {
+		layers := want[c.Name]
+		if layers == nil {
+			continue
+		}
+		net, theta, set := c.network(t)
+		m, err := NewModel(net, set, pool.New(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		factors, err := m.Factors(context.Background(), theta)
+		if err != nil || len(factors) != len(layers) {
+			t.Fatal(len(factors), err)
+		}
+		for l, f := range factors {
+			for _, factor := range []struct {
+				name    string
+				m       []float64
+				n, size int // compared, of all
+				want    numbers
+			}{{"A", f.A, f.Weight.FanIn, f.Weight.FanIn + 1, layers[l].A}, {"G", f.G, f.Weight.Shape[0], f.Weight.Shape[0], layers[l].G}} {
+				var got numbers
+				along := func(i int) float64 { return math.Mod(0.618*float64(i), 1) - 0.5 }
+				for i := range factor.n {
+					got.Trace += factor.m[i*factor.size+i]
+					for j, v := range factor.m[i*factor.size:][:factor.n] {
+						got.Norm += v * v
+						got.Form += along(i) * v * along(j)
+					}
+				}
+				got.Norm = math.Sqrt(got.Norm)
+				for _, pair := range [][2]float64{{got.Trace, factor.want.Trace}, {got.Norm, factor.want.Norm}, {got.Form, factor.want.Form}} {
+					if !(math.Abs(pair[0]-pair[1]) <= 1e-4*math.Abs(pair[1])+1e-12) {
+						t.Errorf("%s, layer %s: %s has %+v, laplace-torch %+v", c.Name, f.Layer, factor.name, got, factor.want)
+					}
+				}
+			}
+			compared++
+		}
+	}
+	if compared < 33 {
+		t.Errorf("%d layers were compared", compared)
 	}
 }
