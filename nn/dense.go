@@ -40,7 +40,7 @@ func (d Dense) derive(b *builder, n *node) error {
 func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
 	v = c.withoutBorder(v)
 	out, used := c.output(&chain[0]), 1
-	if clips(chain[1:]) {
+	if c.clips(chain[1:]) {
 		out.relu, used = true, 2
 	}
 	c.emit(chain[0].stage, newDense(c, chain[0].params, v, out))
@@ -76,18 +76,18 @@ type cover struct {
 	*product
 }
 
-// rows are those of a product: so many of one vector after another, which are so far apart in the weights and in the destination.
-type rows struct{ count, w, d int }
+// rowsApart are the rows of a product: so many of one vector after another, which are so far apart in the weights and in the destination.
+type rowsApart struct{ count, w, d int }
 
 // covers makes the products whose rows are the units of one particle. Where a particle has few units, it also makes those whose rows are a
 // unit of several particles, for each unit.
-func covers(particles int, unit, particle rows, plan func(r rows) *product) (list []cover) {
+func covers(particles int, unit, particle rowsApart, plan func(r rowsApart) *product) (list []cover) {
 	if unit.count <= fewUnits {
 		for _, m := range []int{8, 6, 4, 2} {
 			if m <= particles && m*max(particle.w, particle.d) <= maxParameters {
 				all := &product{}
 				for u := range unit.count {
-					one := plan(rows{m, particle.w, particle.d})
+					one := plan(rowsApart{m, particle.w, particle.d})
 					for _, c := range one.calls {
 						c.row, c.w, c.d = c.row+u*m, c.w+u*unit.w, c.d+u*unit.d
 						all.calls = append(all.calls, c)
@@ -165,7 +165,7 @@ func (d *denseOp) plan(c *compiler) {
 			f.d[j] = int32(j * c.copies(d.out) * d.out.size())
 			b.x[j], b.d[j] = f.d[j], int32(j*c.gradients(d.in)*d.in.size())
 		}
-		d.fwd[n] = covers(together, rows{d.units, d.k, lanes.Lanes}, rows{d.units, c.net.dim, d.out.size()}, func(r rows) *product {
+		d.fwd[n] = covers(together, rowsApart{d.units, d.k, lanes.Lanes}, rowsApart{d.units, c.net.dim, d.out.size()}, func(r rowsApart) *product {
 			return newProduct(r.count, n, r.w, r.d, []spot{f}, d.b == nil)
 		})
 		if d.in.grad >= 0 {
@@ -177,14 +177,14 @@ func (d *denseOp) plan(c *compiler) {
 		for e := range terms {
 			terms[e] = lanes.Term{W: int32(e * d.rows), X: int32(e * d.pitch)}
 		}
-		d.wgrad[i] = covers(together, rows{d.units, 1, d.pitch}, rows{d.units, d.units, c.own.size}, func(r rows) *product {
+		d.wgrad[i] = covers(together, rowsApart{d.units, 1, d.pitch}, rowsApart{d.units, d.units, c.own.size}, func(r rowsApart) *product {
 			return wgradProduct(r, d.pitch/lanes.Lanes, terms)
 		})
 	}
 }
 
 // wgradProduct plans rows of a gradient of the given number of vectors, four vectors of a row at a time.
-func wgradProduct(r rows, vectors int, terms []lanes.Term) *product {
+func wgradProduct(r rowsApart, vectors int, terms []lanes.Term) *product {
 	p := &product{}
 	for at := 0; at < vectors; {
 		n := 4
@@ -283,6 +283,10 @@ func (d *denseOp) backward(t *tape, g0, g1 int) {
 // weightGradient adds dy xᵀ. The transposed tiles are [examples][pitch] and [examples][rows], for the 16 examples of each of the
 // groups. The first pass over a tile transposes an input that all particles share, for all passes.
 func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
+	if t.single() {
+		d.singles(t, g0)
+		return
+	}
 	var xt, dyt []float32
 	if d.in.shared() {
 		xt, dyt = t.shared[d.in.transposed+g0*lanes.Lanes*d.pitch:], t.tmp
@@ -332,6 +336,46 @@ func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 	}
 }
 
+// singles is weightGradient of a group whose examples' gradients are wanted one by one: as rows, or squared.
+func (d *denseOp) singles(t *tape, g int) {
+	var xt, dyt []float32
+	if d.in.shared() {
+		xt, dyt = t.shared[d.in.transposed:], t.tmp
+	} else {
+		xt, dyt = t.tmp, t.tmp[lanes.Lanes*d.pitch:]
+	}
+	xt, dyt = xt[:lanes.Lanes*d.pitch], dyt[:lanes.Lanes*d.rows]
+	lanes.Transpose(t.out(d.in, g, 0), d.k, xt, d.pitch)
+	lanes.Transpose(t.dy(d.out, g, 0), d.units, dyt, d.rows)
+	if t.squares {
+		square(xt)
+		square(dyt)
+		grad := t.gradients(d.w, 0)
+		for _, c := range d.wgrad[0][len(d.wgrad[0])-1].calls {
+			c.plan.Add(dyt[c.w:], xt, grad[c.d:])
+		}
+		return
+	}
+	for e := range lanes.Lanes {
+		x, row := xt[e*d.pitch:][:d.k], t.rows[e*t.pitch+d.w.at:]
+		for u, dy := range dyt[e*d.rows:][:d.units] {
+			to := row[u*d.k:][:d.k]
+			for i, v := range x {
+				to[i] = float32(dy * v)
+			}
+		}
+	}
+}
+
+// factor implements factored: an example has one position.
+func (d *denseOp) factor() factor {
+	return factor{weight: d.w, bias: d.b, positions: 1, in: d.k, out: d.units}
+}
+
+func (d *denseOp) inputsAt(t *tape, g, _ int, _ []float32) []float32 { return t.out(d.in, g, 0) }
+
+func (d *denseOp) gradientsAt(t *tape, g, _ int, _ []float32) []float32 { return t.dy(d.out, g, 0) }
+
 func (d *denseOp) finish(t *tape) {
 	if d.b == nil || !t.learns(*d.b) {
 		return
@@ -350,4 +394,28 @@ func sideBySide(left int) int {
 		return 2
 	}
 	return 1
+}
+
+// tangent is ẏ = Ẇ x + ḃ + W ẋ.
+func (d *denseOp) tangent(t *tape, g0, g1 int) {
+	w := t.change(d.w)
+	var b []float32
+	if d.b != nil {
+		b = t.change(*d.b)
+	}
+	for g := g0; g < g1; {
+		n := sideBySide(g1 - g)
+		p, y := d.fwd[n][len(d.fwd[n])-1], t.moveFrom(d.out, g)
+		if w != nil {
+			p.store(w, t.from(d.in, g, 0), b, y, negInf, nil)
+		} else {
+			clear(y[:n*d.out.size()])
+		}
+		if !d.in.shared() {
+			aside := t.aside[:n*d.out.size()]
+			p.store(t.weights(d.w, 0), t.moveFrom(d.in, g), nil, aside, negInf, nil)
+			lanes.Add(aside, y[:len(aside)], y[:len(aside)])
+		}
+		g += n
+	}
 }

@@ -127,6 +127,10 @@ func (o *embedOp) backward(t *tape, g0, g1 int) {
 	if !t.learns(o.w) {
 		return
 	}
+	if t.single() {
+		o.singles(t, g0)
+		return
+	}
 	t.each(o.out, g0, g1, func(g, b int) {
 		dy, sums := t.dy(o.out, g, b), t.gradients(o.w, b)
 		o.tokens(t, g, func(row, at int) {
@@ -144,6 +148,60 @@ func (o *embedOp) tokens(t *tape, g int, visit func(row, at int)) {
 		for p := 0; p*lanes.Lanes < len(x); p++ {
 			visit(int(x[p*lanes.Lanes+lane])*o.width, p*o.width*lanes.Lanes+lane)
 		}
+	}
+}
+
+// singles is backward of a group whose examples' gradients are wanted one by one: as rows, or squared.
+func (o *embedOp) singles(t *tape, g int) {
+	dy := t.dy(o.out, g, 0)
+	if t.rows != nil {
+		o.tokens(t, g, func(row, at int) {
+			for k := range o.width {
+				t.rows[at%lanes.Lanes*t.pitch+o.w.at+row+k] += dy[at+k*lanes.Lanes]
+			}
+		})
+		return
+	}
+	// A token that stands at several places has one gradient, which is squared once.
+	one, sums := map[int][]float32{}, t.gradients(o.w, 0)
+	before := 0
+	add := func() {
+		for row, of := range one {
+			for k, v := range of {
+				sums[row+k] += float32(v * v)
+			}
+		}
+		clear(one)
+	}
+	o.tokens(t, g, func(row, at int) {
+		if lane := at % lanes.Lanes; lane != before {
+			add()
+			before = lane
+		}
+		if one[row] == nil {
+			one[row] = make([]float32, o.width)
+		}
+		for k := range o.width {
+			one[row][k] += dy[at+k*lanes.Lanes]
+		}
+	})
+	add()
+}
+
+// tangent is the change of the tokens' vectors.
+func (o *embedOp) tangent(t *tape, g0, g1 int) {
+	w := t.change(o.w)
+	for g := g0; g < g1; g++ {
+		y := t.move(o.out, g)
+		if w == nil {
+			clear(y)
+			continue
+		}
+		o.tokens(t, g, func(row, at int) {
+			for k, v := range w[row : row+o.width] {
+				y[at+k*lanes.Lanes] = v
+			}
+		})
 	}
 }
 

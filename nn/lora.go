@@ -124,7 +124,7 @@ func (l LoRA) compile(c *compiler, chain []node, v *value) (*value, int) {
 	c.emit(n.stage, &scaleOp{in: low, out: scaled, by: float32(l.Alpha / float64(l.Rank))})
 	c.emit(n.stage, newDense(c, n.params[last:], scaled, update))
 	sum, used := &sumOp{in: [2]*value{c.input(n, fixed), update}, out: c.output(n)}, 1
-	if clips(chain[1:]) {
+	if c.clips(chain[1:]) {
 		sum.out.relu, used = true, 2
 	}
 	c.emit(n.stage, sum)
@@ -152,3 +152,10 @@ func (s *scaleOp) backward(t *tape, g0, g1 int) {
 }
 
 func (s *scaleOp) finish(*tape) {}
+
+// tangent is ẏ = a ẋ.
+func (s *scaleOp) tangent(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		lanes.Scale(t.move(s.in, g), s.by, t.move(s.out, g))
+	}
+}

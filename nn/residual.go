@@ -79,7 +79,7 @@ func shortcutTo(body, in []int) string {
 func (r Residual) compile(c *compiler, chain []node, v *value) (*value, int) {
 	n, used := &chain[0], 1
 	s := &sumOp{in: [2]*value{c.input(n, c.chain(n.inner[0], v)), c.input(n, c.chain(n.inner[1], v))}, out: c.output(n)}
-	if clips(chain[1:]) {
+	if c.clips(chain[1:]) {
 		s.out.relu, used = true, 2
 	}
 	c.emit(n.stage, s)
@@ -140,3 +140,21 @@ func (s *sumOp) backward(t *tape, g0, g1 int) {
 }
 
 func (s *sumOp) finish(*tape) {}
+
+// tangent is ẏ = ȧ + ḃ. An input that all particles share does not move.
+func (s *sumOp) tangent(t *tape, g0, g1 int) {
+	a, b := s.in[0], s.in[1]
+	if a.shared() || b.act == s.out.act {
+		a, b = b, a
+	}
+	for g := g0; g < g1; g++ {
+		y := t.move(s.out, g)
+		if a.act != s.out.act {
+			copyPlanes(y, s.out, t.move(a, g), a)
+		}
+		if !b.shared() {
+			z := t.move(b, g)
+			b.runs(s.out, func(i, j, n int) { lanes.Add(y[j:j+n], z[i:i+n], y[j:j+n]) })
+		}
+	}
+}

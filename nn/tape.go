@@ -22,17 +22,27 @@ type tape struct {
 	grads   []float32 // as in partial; nil: no gradient of θ is wanted
 	psi     []float32 // sums of the gradient of ψ; nil: it is not wanted
 	shares  []float32 // of the particles of the task: their weights in the gradient of ψ
-	act     []float32
-	grad    []float32
-	lane    []float32 // weight gradients of one pass, not yet summed over lanes
-	tmp     []float32 // transposed tiles and other scratch
-	shared  []float32 // the transposed tiles of values that all particles share and dense layers read
-	masks   []uint16
-	kept    []uint16 // masks of dropout layers: [layer][group][value], a bit for each lane
-	args    []int32
-	labels  []int32   // of the tile, 64
-	target  []float32 // of the tile: [group][output][16]
-	ll      []float32 // of the tile: [group][particle][16]
+
+	back    bool                   // gradients of values are wanted, whatever of tensors is (curvature.go)
+	watch   func(o op, g0, g1 int) // sees the gradient of each op's output before the op's way back (factors.go); nil: nobody does
+	rows    []float32              // the gradients of the 16 examples of a group, pitch apart, in place of their sum (gaussnewton.go)
+	pitch   int
+	along   []float32 // a direction in θ, and what it does to the activations, each where the activation is (tangents.go)
+	moves   []float32
+	aside   []float32 // room for one more of the latter
+	squares bool      // grads are sums of the squares of the gradients of single examples, a group in a pass (gaussnewton.go)
+
+	act    []float32
+	grad   []float32
+	lane   []float32 // weight gradients of one pass, not yet summed over lanes
+	tmp    []float32 // transposed tiles and other scratch
+	shared []float32 // the transposed tiles of values that all particles share and dense layers read
+	masks  []uint16
+	kept   []uint16 // masks of dropout layers: [layer][group][value], a bit for each lane
+	args   []int32
+	labels []int32   // of the tile, 64
+	target []float32 // of the tile: [group][output][16]
+	ll     []float32 // of the tile: [group][particle][16]
 
 	pixels []uint8   // changed images of a group: those of a set of bytes
 	floats []float32 // those of a set of floats
@@ -88,6 +98,22 @@ func (t *tape) from(v *value, g, b int) []float32 {
 	return t.act[v.act+(v.place(g)*t.prog.copies(v)+b)*v.size() : v.act+v.groups()*t.prog.copies(v)*v.size()]
 }
 
+// move is the derivative of the activation along the direction.
+func (t *tape) move(v *value, g int) []float32 { return t.moveFrom(v, g)[:v.size()] }
+
+// moveFrom is move from group g on.
+func (t *tape) moveFrom(v *value, g int) []float32 {
+	return t.moves[v.act+v.place(g)*v.size() : v.act+v.groups()*v.size()]
+}
+
+// change is what a tensor of the particle is moved by; nil: it stays.
+func (t *tape) change(p param) []float32 {
+	if p.role != RoleRandom {
+		return nil
+	}
+	return t.along[p.at:]
+}
+
 // dy is the gradient of particle b of the pass in group g.
 func (t *tape) dy(v *value, g, b int) []float32 {
 	if v.inner {
@@ -109,6 +135,7 @@ func (t *tape) dyFrom(v *value, g, b int) []float32 {
 // use makes a tape ready for a task: θ of its particles, ψ, and the network's constants. It has no gradients yet.
 func (t *tape) use(theta, psi, constants []float32) {
 	t.theta, t.learned, t.held, t.grads, t.psi, t.shares = theta, psi, constants, nil, nil, nil
+	t.back, t.watch, t.rows, t.squares = false, nil, nil, false
 }
 
 // sumLogLik adds the log-likelihoods of the tile's examples for the particles of the pass.
@@ -146,7 +173,7 @@ func (t *tape) gradients(p param, b int) []float32 {
 func (t *tape) learns(p param) bool {
 	switch p.role {
 	case RoleRandom:
-		return t.grads != nil
+		return t.grads != nil || t.rows != nil
 	case RoleLearned:
 		return t.psi != nil
 	}
@@ -155,7 +182,7 @@ func (t *tape) learns(p param) bool {
 
 // needs reports whether the gradient of a value is wanted, for that of a tensor before it.
 func (t *tape) needs(v *value) bool {
-	return v.grad >= 0 && (t.grads != nil && !v.stage.shared() || t.psi != nil && v.learned)
+	return v.grad >= 0 && ((t.grads != nil || t.back) && !v.stage.shared() || t.psi != nil && v.learned)
 }
 
 // share is the weight of particle b of the pass in the gradient of ψ. Gradients of the shared stages have it in them.
@@ -168,7 +195,15 @@ func (t *tape) share(b int) float32 {
 
 // reduce adds n sums by lane, of particle b of the pass, to the gradient of a tensor, and for ψ by the particle's weight.
 func (t *tape) reduce(lane int, p param, b, n int) {
-	sums, to := t.lane[lane:][:n*lanes.Lanes], t.gradients(p, b)[:n]
+	sums := t.lane[lane:][:n*lanes.Lanes]
+	if t.rows != nil {
+		t.row(sums, p)
+		return
+	}
+	if t.squares {
+		square(sums)
+	}
+	to := t.gradients(p, b)[:n]
 	if p.role == RoleRandom || t.common {
 		lanes.ReduceAdd(sums, to)
 		return
@@ -179,6 +214,26 @@ func (t *tape) reduce(lane int, p param, b, n int) {
 	w := t.share(b)
 	for i, s := range one {
 		to[i] += float32(w * s)
+	}
+}
+
+// single reports whether the gradients of examples are wanted one by one.
+func (t *tape) single() bool { return t.rows != nil || t.squares }
+
+// row writes sums by lane, which are the gradients of a tensor for the examples of the group, to their rows.
+func (t *tape) row(sums []float32, p param) {
+	for e := range lanes.Lanes {
+		row := t.rows[e*t.pitch+p.at:][:len(sums)/lanes.Lanes]
+		for i := range row {
+			row[i] = sums[i*lanes.Lanes+e]
+		}
+	}
+}
+
+// square replaces numbers by their squares.
+func square(x []float32) {
+	for i, v := range x {
+		x[i] = v * v
 	}
 }
 
