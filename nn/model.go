@@ -199,7 +199,7 @@ func (m *Model) load(t *tape, view *View, rows []int32, first, n int) {
 	t.draw(view, m.net.drops)
 	for g := range t.groups {
 		x, examples := t.out(m.prog.in, g, 0), (*[lanes.Lanes]int)(t.examples[g*lanes.Lanes:])
-		var start [lanes.Lanes]int32
+		var start [lanes.Lanes]int
 		if m.set.U8 != nil {
 			from := inputs(m.set.U8, m.set.Shape, examples, m.augment, view, &t.pixels, &start)
 			m.prog.load.U8(from, &start, m.channels, x)
