@@ -204,7 +204,7 @@ func BenchmarkAugment(b *testing.B) {
 	for i := range examples {
 		examples[i] = i
 	}
-	var start [lanes.Lanes]int32
+	var start [lanes.Lanes]int
 	augment, view := &data.Augment{Crop: 4, Flip: true}, &View{}
 	for b.Loop() {
 		view.Epoch++
