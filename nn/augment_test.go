@@ -208,7 +208,7 @@ func BenchmarkAugment(b *testing.B) {
 	augment, view := &data.Augment{Crop: 4, Flip: true}, &View{}
 	for b.Loop() {
 		view.Epoch++
-		inputs(all, []int{3, 32, 32}, &examples, augment, view, &scratch, &start)
+		inputs(all, nil, []int{3, 32, 32}, &examples, augment, view, &scratch, &start)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(16*b.N), "ns/image")
 }

@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// Maps says whether the system maps files.
+const Maps = false
+
 const scattered, expected, unneeded = 0, 1, 2
 
 func mapped(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }

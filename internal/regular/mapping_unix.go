@@ -11,6 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Maps says whether the system maps files.
+const Maps = true
+
 // What a process says about its pages.
 const (
 	scattered = unix.MADV_RANDOM   // pages around those that are looked at are not wanted
