@@ -12,6 +12,13 @@ func (s *Set) rowOf(i int) int {
 	return int(s.At[i])
 }
 
+// Soon says that some examples will be looked at next, which may have to be read from a file.
+func (s *Set) Soon(examples []int) {
+	if s.Stored != nil {
+		s.Stored.Soon(s.Features(), len(examples), func(i int) int { return s.rowOf(examples[i]) })
+	}
+}
+
 // light sets dst to example i's inputs of F16 or Stored, standardised and not yet rounded to float32. read reads a row of Stored.
 func (s *Set) light(i int, dst []float64, read func(of *Stored, i int, dst []float64)) {
 	if s.Stored != nil {

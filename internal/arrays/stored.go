@@ -97,8 +97,27 @@ func (s *Stored) size() int {
 // at is the byte of a value.
 func (s *Stored) at(value int) int { return s.first + value*s.size() }
 
-// Expect says that the values from one to another will be looked at soon.
-func (s *Stored) Expect(from, to int) { s.mapping.Expect(s.at(from), s.at(to)) }
+// Soon says that rows of width values will be looked at next, of which row(i) is one for each i below n. Where the end of the last is not in
+// memory, the file may be larger than that: the disk is told of all, and reads many at a time. Rows that follow each other are likely to go on.
+func (s *Stored) Soon(width, n int, row func(i int) int) {
+	size := s.size() * width
+	if n == 0 || s.mapping.Resident(s.first+(row(n-1)+1)*size-1) {
+		return
+	}
+	from := row(0)
+	to := from + 1
+	for i := 1; i < n; i++ {
+		if next := row(i); next != to {
+			s.mapping.Expect(s.first+from*size, s.first+to*size)
+			from, to = next, next
+		}
+		to++
+	}
+	if to-from == n {
+		to += n
+	}
+	s.mapping.Expect(s.first+from*size, s.first+to*size)
+}
 
 // RowOf sets dst to row i of len(dst) values.
 func RowOf[F float32 | float64](s *Stored, i int, dst []F) {

@@ -89,8 +89,16 @@ func (m *Mapping) Expect(from, to int) {
 	if err := Interrupted(); err != nil {
 		panic(&ended{err})
 	}
-	advise(m.pages(from, to, false), expected)
+	pages := m.pages(from, to, false)
+	for len(pages) > 0 {
+		some := pages[:min(len(pages), atOnce)]
+		advise(some, expected)
+		pages = pages[len(some):]
+	}
 }
+
+// atOnce is how many bytes a system reads ahead, at most, whatever it is told.
+const atOnce = 128 << 10
 
 // Release gives the pages back that lie whole between two bytes: they count no longer as the process's memory, and are read again if
 // somebody looks at them.
