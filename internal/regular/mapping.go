@@ -52,13 +52,16 @@ type ended struct{ error }
 
 func (e *ended) Unwrap() error { return e.error }
 
+// faulted is the panic of a goroutine that looked where nothing is (debug.SetPanicOnFault).
+type faulted interface{ Addr() uintptr }
+
 // Reading calls look, which looks at the mapping's bytes. Where the file is too short for that, by now, it panics, and Caught has a
 // *ChangedError.
 func (m *Mapping) Reading(look func()) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		r := recover()
-		if fault, is := r.(interface{ Addr() uintptr }); is && m.has(fault.Addr()) {
+		if fault, is := r.(faulted); is && m.has(fault.Addr()) {
 			r = &ended{&ChangedError{m.file.Name()}}
 		}
 		if r != nil {
