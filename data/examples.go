@@ -100,7 +100,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 	switch {
 	case s.Columns == nil && !slices.Equal(shape, s.Shape):
 		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v%s", a.Name, shape, s.Shape, otherSize(a.Name, shape, s.Shape))
-	case s.Columns == nil && (s.Inputs == nil || light(a)):
+	case s.Columns == nil && (s.Inputs == nil || lazy(a)):
 		set, err := NewInputs(name, a)
 		if err == nil && rows != nil {
 			set = set.Select(name, rows)
@@ -154,8 +154,8 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 	return out, nil
 }
 
-// light reports whether a set keeps the numbers of an array as they are, and standardises them when a network loads them.
-func light(a *Array) bool {
+// lazy reports whether a set keeps the numbers of an array as they are, so that a network standardises them when it loads them.
+func lazy(a *Array) bool {
 	_, half := a.Values.([]Float16)
 	return half || a.Stored != nil
 }

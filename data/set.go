@@ -22,12 +22,14 @@ import (
 // Shape, or row At[i] of Stored. Exactly one of U8, F32, F16 and Stored is in use. A Set is never changed once it is made, so that several may
 // share memory.
 //
-// Stored inputs stay in their file, which is mapped: it may be larger than the memory. So nothing copies them. Some of its rows, such as a
-// part that is held out, are a list of their numbers, At. Numbers of 16 bits stay so, in memory as in a file. Both are widened and standardised
-// (Inputs) when a network loads them, 16 examples at a time, with the bits of a copy in memory of float32 numbers that were standardised
-// before: a Checksum, or Among, does not tell them apart. All other that is asked of them goes through the file row by row, and gives back
-// what it has read (arrays.Pass). A file may change meanwhile. Where it has become shorter, whoever looks at its numbers panics, and
-// regular.Caught makes an error of that; where it was written to, Unchanged says so.
+// Stored inputs stay in their file, which is mapped and may be larger than the memory. No method copies all of them. A subset of the rows, such
+// as a held-out part, is an index: At. Float16 inputs stay float16, in memory and in a file. A network widens both, and standardises them
+// (Inputs), when it loads 16 examples into a tile: v as float32(To·((v − Mean)/SD)), computed in float64 by Load.Standardise of internal/lanes.
+// Standard.row computes the same for arrays in memory before it rounds, so the bits are the same. Therefore Checksum and Among give the same
+// for both. Statistics and checksums read a file in blocks, in the order of the rows, and release each block (arrays.Pass).
+//
+// A file may change while it is mapped. If it has become shorter, a read panics with a value that regular.Caught turns into an error. Model of
+// package nn, Settings.Load and the functions of package starling do that. If the file was written to, Problem.Unchanged returns an error.
 type Set struct {
 	Name   string
 	Shape  []int     // of one example: channels, height, width; or the number of features
@@ -206,7 +208,7 @@ func (s *Set) Row(i int, dst []float64) {
 		}
 		return
 	}
-	s.light(i, dst[:p], arrays.RowOf[float64])
+	s.lazyRow(i, dst[:p], arrays.RowOf[float64])
 	for j, v := range dst[:p] {
 		dst[j] = float64(float32(v))
 	}

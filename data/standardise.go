@@ -131,7 +131,7 @@ func (s *Standard) Apply(set *Set) (*Set, error) {
 		t.U8, t.F32 = nil, make([]float32, 0, set.Len()*p)
 	} else {
 		t.Inputs = s
-		next = t.lightly()
+		next = t.lazyPass()
 	}
 	x := make([]float64, p)
 	for i := range set.Len() {

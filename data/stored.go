@@ -2,9 +2,9 @@ package data
 
 import "github.com/starling-smc/starling/internal/arrays"
 
-// Numbers that are widened and standardised when somebody looks at them: those of F16 and of Stored.
+// Inputs of F16 and Stored are widened and standardised when they are read.
 
-// rowOf is the row of Stored that example i is.
+// rowOf returns the row of Stored that holds example i.
 func (s *Set) rowOf(i int) int {
 	if s.At == nil {
 		return i
@@ -12,15 +12,15 @@ func (s *Set) rowOf(i int) int {
 	return int(s.At[i])
 }
 
-// Soon says that some examples will be looked at next, which may have to be read from a file.
-func (s *Set) Soon(examples []int) {
+// Prefetch asks for the inputs of some examples, which a file may hold, before a caller reads them.
+func (s *Set) Prefetch(examples []int) {
 	if s.Stored != nil {
-		s.Stored.Soon(s.Features(), len(examples), func(i int) int { return s.rowOf(examples[i]) })
+		s.Stored.Prefetch(s.Features(), len(examples), func(i int) int { return s.rowOf(examples[i]) })
 	}
 }
 
-// light sets dst to example i's inputs of F16 or Stored, standardised and not yet rounded to float32. read reads a row of Stored.
-func (s *Set) light(i int, dst []float64, read func(of *Stored, i int, dst []float64)) {
+// lazyRow sets dst to example i's inputs of F16 or Stored, standardised and not yet rounded to float32. read reads a row of Stored.
+func (s *Set) lazyRow(i int, dst []float64, read func(of *Stored, i int, dst []float64)) {
 	if s.Stored != nil {
 		read(s.Stored, s.rowOf(i), dst)
 	} else {
@@ -33,19 +33,19 @@ func (s *Set) light(i int, dst []float64, read func(of *Stored, i int, dst []flo
 	}
 }
 
-// lightly returns light for whoever goes through the examples in order.
-func (s *Set) lightly() func(i int, dst []float64) {
+// lazyPass returns lazyRow for a caller that reads the examples in order.
+func (s *Set) lazyPass() func(i int, dst []float64) {
 	if s.Stored == nil {
-		return func(i int, dst []float64) { s.light(i, dst, nil) }
+		return func(i int, dst []float64) { s.lazyRow(i, dst, nil) }
 	}
 	next := arrays.Pass[float64](s.Stored, s.Features())
 	return func(i int, dst []float64) {
-		s.light(i, dst, func(_ *Stored, row int, dst []float64) { next(row, dst) })
+		s.lazyRow(i, dst, func(_ *Stored, row int, dst []float64) { next(row, dst) })
 	}
 }
 
-// pass returns, for whoever goes through the examples in order, example i's inputs as a network sees them, before Channels are standardised:
-// bytes as shares of 255. The next call may overwrite them.
+// pass returns a function for a caller that reads the examples in order. The function returns example i's inputs as a network sees them, before
+// Channels are standardised: bytes as shares of 255. The next call may overwrite them.
 func (s *Set) pass() func(i int) []float32 {
 	p := s.Features()
 	if s.F32 != nil {
@@ -60,7 +60,7 @@ func (s *Set) pass() func(i int) []float32 {
 			return row
 		}
 	}
-	x, next := make([]float64, p), s.lightly()
+	x, next := make([]float64, p), s.lazyPass()
 	return func(i int) []float32 {
 		next(i, x)
 		for j, v := range x {
@@ -70,8 +70,8 @@ func (s *Set) pass() func(i int) []float32 {
 	}
 }
 
-// Unchanged returns an error that names a file in which inputs are stored, if it was written to since it was opened: what was computed of it
-// is worth nothing.
+// Unchanged returns a *regular.ChangedError if a file that holds inputs of the problem was written to since it was opened. Results that were
+// computed from it are not valid.
 func (p *Problem) Unchanged() error {
 	for _, part := range p.Parts() {
 		if of := part.Set.Stored; of != nil {
@@ -83,7 +83,7 @@ func (p *Problem) Unchanged() error {
 	return nil
 }
 
-// reader returns input for whoever goes through the rows of an array, of width values each, in order.
+// reader returns input for a caller that reads the rows of an array, of width values each, in order.
 func reader(a *Array, width int) func(i int, dst []float64) {
 	if a.Stored != nil {
 		return arrays.Pass[float64](a.Stored, width)

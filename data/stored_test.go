@@ -133,8 +133,8 @@ func TestStoredIsAsRead(t *testing.T) {
 	}
 }
 
-// TestLightAsBefore: what is standardised when it is loaded has the numbers that standardising a copy of float32 numbers has.
-func TestLightAsBefore(t *testing.T) {
+// TestLazyAsBefore: inputs that are standardised when they are loaded have the bits of a float32 copy that was standardised before.
+func TestLazyAsBefore(t *testing.T) {
 	for _, bits := range []int{16, 32} {
 		stored, _ := both(t, bits, func(s *Settings) { s.Standardise = "inputs" })
 		plain, _ := both(t, bits, nil)

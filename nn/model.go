@@ -212,7 +212,7 @@ func (m *Model) load(t *tape, view *View, rows []int32, first, n int) {
 	}
 	t.draw(view, m.net.drops)
 	if stored := m.set.Stored; stored != nil {
-		m.set.Soon(t.examples[:n])
+		m.set.Prefetch(t.examples[:n])
 		stored.Reading(func() { m.loadInputs(t, view) })
 	} else {
 		m.loadInputs(t, view)

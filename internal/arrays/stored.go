@@ -12,8 +12,8 @@ import (
 	"github.com/starling-smc/starling/internal/regular"
 )
 
-// Stored is an array of float16 or float32 numbers that stays in its file, which is mapped: it may be larger than the memory. Exactly one of
-// Half and Single has its numbers. Who looks at them does so in Reading, and catches what that panics with (regular.Caught).
+// Stored is an array of float16 or float32 numbers in a mapped file, which may be larger than the memory. Exactly one of Half and Single has
+// the numbers. A caller reads them inside Reading, and defers regular.Caught for the case that the file becomes shorter.
 type Stored struct {
 	Half   []Float16
 	Single []float32
@@ -25,25 +25,25 @@ type Stored struct {
 	finite  func() error
 }
 
-// block is how many bytes of a file one goes through before they are given back.
+// block is the number of bytes that a pass reads before it releases them.
 const block = 8 << 20
 
-// stays says whether the numbers after a header are as the machine has them in memory, so that they can stay in the file, where the system
-// maps files: others must be read. Those are packed, in Fortran order, of another type or byte order, or not at a multiple of their size.
+// stays reports whether the numbers after a header can stay in the file. They can if the system maps files, and if they have the layout that
+// they have in memory: not packed, in C order, float16 or float32 in the byte order of the machine, at a multiple of their size.
 func (l *Layout) stays(s *packed.Source, n int) bool {
 	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 	return regular.Maps && little && n > 0 && !s.Packed && !l.Fortran && !l.big &&
 		(l.DType == "float16" || l.DType == "float32") && s.At%l.Size() == 0
 }
 
-// store maps the n numbers of a file after its header. It is nil where they must be read.
+// store maps the n numbers of a file after its header. It returns nil if they must be read.
 func (l *Layout) store(s *packed.Source, file *regular.File, n int) *Stored {
 	if !l.Stays {
 		return nil
 	}
 	m, err := file.Map()
 	if err != nil {
-		return nil // what is wrong with the file, if it is that, its reader says
+		return nil // the reader reports what is wrong with the file
 	}
 	v := &Stored{name: s.Name, shape: l.Shape, mapping: m, first: s.At}
 	start := unsafe.Pointer(&m.Bytes[s.At])
@@ -56,7 +56,8 @@ func (l *Layout) store(s *packed.Source, file *regular.File, n int) *Stored {
 	return v
 }
 
-// Store reads a file whose numbers stay there if they can. The array's Values are then those of its Stored, which keeps the file open.
+// Store maps a file if its numbers can stay there, and reads it otherwise. The Values of a mapped array are those of its Stored, which keeps the
+// file open.
 func Store(name string, file *regular.File, header Header) (*Array, error) {
 	s, err := packed.New(name, file, int(file.Size()))
 	if err != nil {
@@ -80,7 +81,7 @@ func Store(name string, file *regular.File, header Header) (*Array, error) {
 // Len is the number of values.
 func (s *Stored) Len() int { return len(s.Half) + len(s.Single) }
 
-// Reading calls look, which looks at the numbers.
+// Reading calls look, which reads the numbers.
 func (s *Stored) Reading(look func()) { s.mapping.Reading(look) }
 
 // Unchanged returns a *regular.ChangedError if the file was written to since it was opened.
@@ -97,9 +98,9 @@ func (s *Stored) size() int {
 // at is the byte of a value.
 func (s *Stored) at(value int) int { return s.first + value*s.size() }
 
-// Soon says that rows of width values will be looked at next, of which row(i) is one for each i below n. Where the end of the last is not in
-// memory, the file may be larger than that: the disk is told of all, and reads many at a time. Rows that follow each other are likely to go on.
-func (s *Stored) Soon(width, n int, row func(i int) int) {
+// Prefetch asks the disk for n rows of width values, row(0) to row(n−1), before a caller reads them: it reads them together, not page by page.
+// Nothing is asked if the end of the last row is in memory already. If the rows are consecutive, as many after them are asked for as well.
+func (s *Stored) Prefetch(width, n int, row func(i int) int) {
 	size := s.size() * width
 	if n == 0 || s.mapping.Resident(s.first+(row(n-1)+1)*size-1) {
 		return
@@ -108,7 +109,7 @@ func (s *Stored) Soon(width, n int, row func(i int) int) {
 	to := from + 1
 	for i := 1; i < n; i++ {
 		if next := row(i); next != to {
-			s.mapping.Expect(s.first+from*size, s.first+to*size)
+			s.mapping.Prefetch(s.first+from*size, s.first+to*size)
 			from, to = next, next
 		}
 		to++
@@ -116,7 +117,7 @@ func (s *Stored) Soon(width, n int, row func(i int) int) {
 	if to-from == n {
 		to += n
 	}
-	s.mapping.Expect(s.first+from*size, s.first+to*size)
+	s.mapping.Prefetch(s.first+from*size, s.first+to*size)
 }
 
 // RowOf sets dst to row i of len(dst) values.
@@ -135,26 +136,26 @@ func RowOf[F float32 | float64](s *Stored, i int, dst []F) {
 	})
 }
 
-// Pass returns a RowOf for whoever goes through rows of width values in ascending order: the system is told to read the file in blocks, each
-// of which is given back once it is read, so that a pass takes little of the memory.
+// Pass returns a function that is RowOf for a caller that reads rows of width values in ascending order. It prefetches the file in blocks, and
+// releases each block that was read, so that a pass over a large file takes little memory.
 func Pass[F float32 | float64](s *Stored, width int) func(i int, dst []F) {
-	from, to, expected := 0, 0, 0 // bytes: of the rows since the last block, and those that the system was told of
+	from, to, expected := 0, 0, 0 // bytes: the rows of the block so far, and the end of what was prefetched
 	return func(i int, dst []F) {
 		at, row := s.at(i*width), s.size()*width
 		if at < to || at >= expected || to-from >= block {
 			s.mapping.Release(from, to)
 			from, expected = at, at+max(block, row)
-			if at < to { // another order: what comes next is not known
+			if at < to { // not ascending: the next row is unknown
 				expected = at + row
 			}
-			s.mapping.Expect(from, expected)
+			s.mapping.Prefetch(from, expected)
 		}
 		RowOf(s, i, dst)
 		to = at + row
 	}
 }
 
-// CheckFinite returns an error that names the first number that is not finite, once and for all.
+// CheckFinite returns an error that names the first number that is not finite. It reads the file at the first call only.
 func (s *Stored) CheckFinite() error { return s.finite() }
 
 func (s *Stored) checkFinite() (err error) {

@@ -8,12 +8,12 @@ import (
 	"runtime/debug"
 )
 
-// Mapping is a regular file whose bytes are addresses of the process. The system reads a page of it from the disk when somebody looks at
-// it, and takes it back when it needs the room: a file may be larger than the memory.
+// Mapping is a regular file that is mapped into the address space. The system reads a page from the disk when the process reads it, and drops
+// it when memory is short: the file may be larger than the memory.
 //
-// A file may be changed by others while it is mapped. Unchanged says so. Where it has become shorter, bytes that are no longer there raise
-// a signal in whoever looks at them, which may be assembly: so all looks are in Reading, which makes a panic of it, and Caught makes an
-// error of that.
+// Other processes may change the file meanwhile. Unchanged reports that. If the file becomes shorter, reading bytes behind its new end raises
+// SIGBUS, also in assembly. Therefore all reads are inside Reading: it turns the signal into a panic (debug.SetPanicOnFault), and Caught turns
+// the panic into an error.
 type Mapping struct {
 	Bytes []byte
 	file  *File
@@ -27,7 +27,7 @@ func (f *File) Map() (*Mapping, error) {
 	}
 	advise(bytes, scattered)
 	m := &Mapping{bytes, f}
-	// The addresses stay valid, as somebody may have kept them; the pages go.
+	// A slice of Bytes may outlive the Mapping, so the addresses stay valid; only the pages are dropped.
 	runtime.AddCleanup(m, func(bytes []byte) { advise(bytes, unneeded) }, bytes)
 	return m, nil
 }
@@ -47,22 +47,21 @@ func (m *Mapping) Unchanged() error {
 	return nil
 }
 
-// ended is the panic of Reading and of Expect.
-type ended struct{ error }
+// failure is the panic of Reading and of Prefetch.
+type failure struct{ error }
 
-func (e *ended) Unwrap() error { return e.error }
+func (f *failure) Unwrap() error { return f.error }
 
-// faulted is the panic of a goroutine that looked where nothing is (debug.SetPanicOnFault).
+// faulted is the panic of an invalid memory access (debug.SetPanicOnFault).
 type faulted interface{ Addr() uintptr }
 
-// Reading calls look, which looks at the mapping's bytes. Where the file is too short for that, by now, it panics, and Caught has a
-// *ChangedError.
+// Reading calls look, which reads the mapping's bytes. If the file has become too short for that, it panics, and Caught gets a *ChangedError.
 func (m *Mapping) Reading(look func()) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		r := recover()
 		if fault, is := r.(faulted); is && m.has(fault.Addr()) {
-			r = &ended{&ChangedError{m.file.Name()}}
+			r = &failure{&ChangedError{m.file.Name()}}
 		}
 		if r != nil {
 			panic(r)
@@ -72,25 +71,26 @@ func (m *Mapping) Reading(look func()) {
 	runtime.KeepAlive(m)
 }
 
-// Caught sets err if the caller's panic, in its own goroutine or in a task of a pool, is that of Reading or of Expect. It is deferred.
+// Caught recovers from a panic of Reading or Prefetch, in the same goroutine or in a task of a pool, and sets err. Callers defer it. Other
+// panics go on.
 func Caught(err *error) {
 	r := recover()
 	if r == nil {
 		return
 	}
-	var end *ended
-	if e, is := r.(error); is && errors.As(e, &end) {
-		*err = end.error
+	var failed *failure
+	if e, is := r.(error); is && errors.As(e, &failed) {
+		*err = failed.error
 		return
 	}
 	panic(r)
 }
 
-// Expect says that the bytes from one to another will be looked at soon, in order. An interrupt (Until) ends whoever calls it: it panics,
-// and Caught has the error.
-func (m *Mapping) Expect(from, to int) {
+// Prefetch asks for the bytes from one to another before the caller reads them. After an interrupt (Until) it panics, and Caught gets the
+// interrupt's error.
+func (m *Mapping) Prefetch(from, to int) {
 	if err := Interrupted(); err != nil {
-		panic(&ended{err})
+		panic(&failure{err})
 	}
 	pages := m.pages(from, to, false)
 	for len(pages) > 0 {
@@ -100,14 +100,13 @@ func (m *Mapping) Expect(from, to int) {
 	}
 }
 
-// atOnce is how many bytes a system reads ahead, at most, whatever it is told.
+// atOnce is the number of bytes of one request. Systems cut larger ones short.
 const atOnce = 128 << 10
 
-// Release gives the pages back that lie whole between two bytes: they count no longer as the process's memory, and are read again if
-// somebody looks at them.
+// Release drops the whole pages between two bytes from the process's memory. They are read again if they are needed.
 func (m *Mapping) Release(from, to int) { advise(m.pages(from, to, true), unneeded) }
 
-// pages are the whole pages inside some bytes, or those around them.
+// pages returns the whole pages inside a range of bytes, or the pages that overlap it.
 func (m *Mapping) pages(from, to int, inside bool) []byte {
 	page := os.Getpagesize()
 	if inside {

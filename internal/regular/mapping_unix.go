@@ -14,11 +14,11 @@ import (
 // Maps says whether the system maps files.
 const Maps = true
 
-// What a process says about its pages.
+// Advice about pages.
 const (
-	scattered = unix.MADV_RANDOM   // pages around those that are looked at are not wanted
-	expected  = unix.MADV_WILLNEED // they will be looked at
-	unneeded  = unix.MADV_DONTNEED // they will not
+	scattered = unix.MADV_RANDOM   // do not read pages beside the one that is needed
+	expected  = unix.MADV_WILLNEED // read them now
+	unneeded  = unix.MADV_DONTNEED // drop them
 )
 
 // mapped returns the bytes of a file.
@@ -38,7 +38,7 @@ func mapped(f *os.File, size int64) (bytes []byte, err error) {
 	return bytes, err
 }
 
-// advise says something about pages. A system that does not heed it does the same, slower.
+// advise gives advice about pages. Results do not depend on it, so its error does not count.
 func advise(pages []byte, what int) {
 	if len(pages) > 0 {
 		unix.Madvise(pages, what)

@@ -38,7 +38,7 @@ func TestMappingIsTheFile(t *testing.T) {
 	content := bytes.Repeat([]byte("starling"), page)
 	_, m := mapped(t, content)
 	for range 2 {
-		m.Expect(3, len(content))
+		m.Prefetch(3, len(content))
 		if !bytes.Equal(m.Bytes, content) {
 			t.Fatal("the bytes of the mapping are not those of the file")
 		}
@@ -109,15 +109,15 @@ func TestInterruptEndsMapped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	regular.Until(ctx)
 	defer regular.Until(context.Background())
-	expect := func() (err error) {
+	prefetch := func() (err error) {
 		defer regular.Caught(&err)
-		m.Expect(0, 100)
+		m.Prefetch(0, 100)
 		return nil
 	}
-	if err := expect(); err != nil {
+	if err := prefetch(); err != nil {
 		t.Error(err)
 	}
-	if cancel(); !errors.Is(expect(), context.Canceled) {
+	if cancel(); !errors.Is(prefetch(), context.Canceled) {
 		t.Error("an interrupt is not heard")
 	}
 }
