@@ -16,6 +16,7 @@ import (
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/spec"
 )
@@ -62,7 +63,9 @@ func asConfig(by *decide.Settings, sets ...string) (*decide.Settings, error) {
 // The run's own data are read, too: its validation examples teach the temperature. What was refused, and why, is among the findings. If
 // there is an error, the run keeps the decision that it had: a *ConfigError for settings that cannot be learnt, a *DataError for examples
 // that do not fit the network.
-func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (*eval.Decision, []Finding, error) {
+func (r *Run) Calibrate(ctx context.Context, c Calibration, o Options) (_ *eval.Decision, _ []Finding, err error) {
+	defer func() { err = damage(err) }()
+	defer regular.Caught(&err)
 	by, err := r.Deciding()
 	if c.Decide != nil {
 		by, err = asConfig(c.Decide)

@@ -17,6 +17,7 @@ import (
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/smc"
@@ -29,7 +30,9 @@ import (
 //
 // The error is a *ConfigError for a fault of the Spec, a *DataError for a fault of the data, or the context's error if it
 // ended. Other errors name the part of the run that failed.
-func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
+func Fit(ctx context.Context, spec Spec, o Options) (_ *Result, err error) {
+	defer func() { err = damage(err) }()
+	defer regular.Caught(&err)
 	f, err := plan(spec, o)
 	if err != nil {
 		return nil, err
@@ -38,7 +41,7 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 		return f.readBack(ctx, o.Folder.Dir)
 	}
 	if err := f.job.Run.Close(f.work(ctx)); err != nil {
-		return nil, damage(err)
+		return nil, err
 	}
 	f.Manifest = f.job.Run.Manifest
 	if f.Posterior.Members != nil { // of files that are gone, since the run is done
@@ -114,26 +117,31 @@ func plan(s Spec, o Options) (*fit, error) {
 		Executor: by,
 	})
 	if err != nil || f.job.Run.Done() {
-		return f, damage(err)
+		return f, err
 	}
+	f.job.Run.Intact = f.Data.Unchanged
 	faults := config.NewFaults()
 	if free, ok := f.job.Run.Free(); ok { // with what a run that goes on has there
 		p.Memory.CheckDisk(free, faults)
 	}
 	if err := f.Spec.Error(faults.All()...); err != nil {
-		return nil, damage(f.job.Run.Close(err))
+		return nil, f.job.Run.Close(err)
 	}
 	return f, nil
 }
 
 // work runs the plan, assesses the result, and writes the files.
-func (f *fit) work(ctx context.Context) error {
+func (f *fit) work(ctx context.Context) (err error) {
+	defer regular.Caught(&err)
 	found, err := f.run(ctx)
 	if err != nil {
 		return err
 	}
 	assessed, err := f.assess(ctx)
 	if err != nil {
+		return err
+	}
+	if err := f.Data.Unchanged(); err != nil {
 		return err
 	}
 	f.Findings = slices.Concat(f.Findings, found, assessed)
@@ -244,7 +252,7 @@ func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, damage(err)
+		return nil, err
 	}
 	if _, err := f.assess(ctx); err != nil {
 		return nil, err
@@ -253,10 +261,11 @@ func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
 	return &f.Result, nil
 }
 
-// damage wraps an error about a damaged run's folder in a *DataError.
+// damage wraps an error about a damaged run's folder, or about a file that was changed while the run used it, in a *DataError.
 func damage(err error) error {
-	var damaged *runs.DamagedError
-	if errors.As(err, &damaged) {
+	switch {
+	case errors.As(err, new(*DataError)):
+	case errors.As(err, new(*runs.DamagedError)), errors.As(err, new(*regular.ChangedError)):
 		return &DataError{Err: err}
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/method"
@@ -261,7 +262,9 @@ type On struct {
 // Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. How other data differ from
 // what the run was trained on, and which inputs lie outside, is in the Assessment's Problem.Noted. The error is a
 // *ConfigError for an unknown name, and a *DataError for data that have changed or do not fit the network.
-func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment, error) {
+func (r *Run) Evaluate(ctx context.Context, on On, o Options) (_ *eval.Assessment, err error) {
+	defer func() { err = damage(err) }()
+	defer regular.Caught(&err)
 	if most := r.Posterior.Alive(); on.Members < 0 || on.Members > most {
 		return nil, wrongUse("%d members: the posterior of the run in %s has %d that carry a weight: want a number from 1 to %d", on.Members, r.Dir, most, most)
 	}

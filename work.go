@@ -20,6 +20,7 @@ import (
 	"github.com/starling-smc/starling/internal/depot"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/spec"
@@ -190,7 +191,8 @@ func unfit(err error) error {
 	short := new(ConfigError)
 	switch {
 	case errors.As(err, new(*cluster.FinalError)), errors.As(err, new(*cluster.ForeignError)):
-	case errors.As(err, &short) && short.OfMachine(), errors.As(err, new(*depot.SmallError)), errors.As(err, new(*fs.PathError)), errors.As(err, new(*os.LinkError)):
+	case errors.As(err, &short) && short.OfMachine(), errors.As(err, new(*depot.SmallError)), errors.As(err, new(*fs.PathError)), errors.As(err, new(*os.LinkError)),
+		errors.As(err, new(*regular.ChangedError)):
 		return &cluster.ForeignError{Why: err}
 	}
 	return err
@@ -206,7 +208,7 @@ func (w *workshop) part(ctx context.Context, o order, job *cluster.Job) ([]byte,
 	}
 	one := p.plan.Job
 	run, alone := runs.NewAlone(job, o.Shelves)
-	one.Run = run
+	run.Intact, one.Run = one.Data.Unchanged, run
 	_, err := one.Do(ctx, p.plan.Way)
 	if errors.Is(err, runs.ErrCarriedOut) {
 		return alone.Result(), nil

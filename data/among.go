@@ -36,21 +36,25 @@ func (s *Set) Among(others ...*Set) (n, repeated int) {
 func (s *Set) sums() []uint64 {
 	sums := make([]uint64, s.Len())
 	var row []byte
+	var next func(i int) []float32
+	if s.U8 == nil {
+		next = s.pass()
+	}
 	for i := range sums {
-		row = s.appendExample(row[:0], i)
+		row = s.appendExample(row[:0], i, next)
 		sum := sha256.Sum256(row)
 		sums[i] = binary.LittleEndian.Uint64(sum[:])
 	}
 	return sums
 }
 
-// appendExample appends example i as bytes: its inputs and its targets.
-func (s *Set) appendExample(b []byte, i int) []byte {
+// appendExample appends example i as bytes: its inputs, of which next returns those that are not bytes, and its targets.
+func (s *Set) appendExample(b []byte, i int, next func(i int) []float32) []byte {
 	p := s.Features()
 	if s.U8 != nil {
 		b = append(b, s.U8[i*p:(i+1)*p]...)
 	} else {
-		b = appendFloats(b, s.F32[i*p:(i+1)*p])
+		b = appendFloats(b, next(i))
 	}
 	if s.Labels != nil {
 		return binary.LittleEndian.AppendUint32(b, uint32(s.Labels[i]))

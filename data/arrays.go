@@ -9,7 +9,7 @@ import (
 )
 
 // NewSet makes a set for classification of inputs [n, …] and labels [n] or [n, 1]. Images of shape [n, h, w] get one channel.
-// uint8 inputs are kept (a network sees v/255), floats become float32. If classes is 0, the number of classes is the largest
+// uint8 inputs are kept (a network sees v/255), and so are numbers of 16 bits and those that stay in their file; other floats become float32. If classes is 0, the number of classes is the largest
 // label plus one. Errors name the array and the example.
 func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	s, err := NewInputs(name, inputs)
@@ -73,11 +73,17 @@ func NewInputs(name string, inputs *Array) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Name: name, Shape: shape, Source: inputs.Name}
+	s := &Set{Name: name, Shape: shape, Source: inputs.Name, Stored: inputs.Stored}
+	if s.Stored != nil {
+		return s, s.Stored.CheckFinite()
+	}
 	switch v := inputs.Values.(type) {
 	case []uint8:
 		s.U8 = v
-	case []arrays.Float16, []arrays.BFloat16, []float32, []float64:
+	case []arrays.Float16:
+		s.F16 = v
+		_, err = finite(inputs, "feature", s.Features())
+	case []arrays.BFloat16, []float32, []float64:
 		s.F32, err = finite(inputs, "feature", s.Features())
 	default:
 		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32')), or standardise: inputs", inputs.Name, inputs.DType())

@@ -16,7 +16,7 @@ func TestNewSetTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(s.F32, []float32{1, -2, 0, 0.5}) || !slices.Equal(s.Labels, []int32{1, 0}) || s.Classes != 2 {
+		if !slices.Equal(s.F16, []Float16{0x3c00, 0xc000, 0, 0x3800}) || !slices.Equal(s.Labels, []int32{1, 0}) || s.Classes != 2 {
 			t.Errorf("labels %T: %+v", labels, s)
 		}
 	}

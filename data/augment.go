@@ -56,7 +56,7 @@ func (a *Augment) Draw(s *rng.Stream) (c Change) {
 }
 
 // ChangeImage sets dst to an image [channels, height, width] after a change. Both have its length.
-func ChangeImage[T uint8 | float32](c Change, image, dst []T, height, width int) {
+func ChangeImage[T uint8 | float32 | Float16](c Change, image, dst []T, height, width int) {
 	first, end := max(0, -c.Right), min(width, width-c.Right) // of the columns that are not 0, before the flip
 	for at := 0; at < len(image); at += height * width {
 		from, to := image[at:][:height*width], dst[at:][:height*width]

@@ -46,11 +46,16 @@ func (s *Standard) channelled(set *Set) (*Set, error) {
 	t := *set
 	t.Channels = s
 	channels := len(s.Mean)
-	per := set.Features() / channels
-	for i, v := range set.F32 {
-		c := i / per % channels
-		if d := (float64(v) - s.Mean[c]) / s.SD[c]; s.SD[c] != 0 && !(math.Abs(d) <= math.MaxFloat32) {
-			return nil, fmt.Errorf("data set %q: example %d, feature %d is %g when standardised, too large for a float32", set.Name, i/set.Features(), i%set.Features(), d)
+	if set.U8 != nil { // no byte is beyond
+		return &t, nil
+	}
+	per, next := set.Features()/channels, set.pass()
+	for i := range set.Len() {
+		for f, v := range next(i) {
+			c := f / per
+			if d := (float64(v) - s.Mean[c]) / s.SD[c]; s.SD[c] != 0 && !(math.Abs(d) <= math.MaxFloat32) {
+				return nil, fmt.Errorf("data set %q: example %d, feature %d is %g when standardised, too large for a float32", set.Name, i, f, d)
+			}
 		}
 	}
 	return &t, nil

@@ -20,7 +20,8 @@ func arraySchema(inputs, targets *Array, train []int32, classes int, by standard
 		return nil, err
 	}
 	s, p := &Schema{Shape: shape, Classes: classes}, size(shape)
-	row := func(i int, dst []float64) { input(inputs, int(train[i]), dst) }
+	read := reader(inputs, p)
+	row := func(i int, dst []float64) { read(int(train[i]), dst) }
 	if by.inputs {
 		if err := checkFinite(inputs, "feature", p, nil); err != nil {
 			return nil, err
@@ -99,7 +100,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 	switch {
 	case s.Columns == nil && !slices.Equal(shape, s.Shape):
 		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v%s", a.Name, shape, s.Shape, otherSize(a.Name, shape, s.Shape))
-	case s.Columns == nil && s.Inputs == nil:
+	case s.Columns == nil && (s.Inputs == nil || lazy(a)):
 		set, err := NewInputs(name, a)
 		if err == nil && rows != nil {
 			set = set.Select(name, rows)
@@ -151,6 +152,12 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 		}
 	}
 	return out, nil
+}
+
+// lazy reports whether a set keeps the numbers of an array as they are, so that a network standardises them when it loads them.
+func lazy(a *Array) bool {
+	_, half := a.Values.([]Float16)
+	return half || a.Stored != nil
 }
 
 // Labelled is Examples of some rows, nil for all, with their targets: labels [n], or values [n] or [n, outputs] of a
@@ -235,8 +242,11 @@ func input(a *Array, i int, dst []float64) {
 // checkFinite refuses NaN and infinities in some columns, nil for all, of rows of width values. what names such a value in
 // an error.
 func checkFinite(a *Array, what string, width int, columns []int) error {
-	if !a.Floats() {
+	switch {
+	case !a.Floats():
 		return nil
+	case a.Stored != nil && columns == nil:
+		return a.Stored.CheckFinite()
 	}
 	x := make([]float64, width)
 	for i := range a.Shape[0] {

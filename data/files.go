@@ -20,6 +20,9 @@ type (
 	BFloat16 = arrays.BFloat16
 )
 
+// Stored is an array of float16 or float32 numbers that stays in its file, which is mapped.
+type Stored = arrays.Stored
+
 // CSV names a table of examples, or says how one is read: its fields are the keys of data.csv in docs/config.md (File, Test, Validate,
 // Target, Delimiter, Header, Drop, Keep, Other, Missing). The zero value guesses delimiter and header and expects numbers only; with Words,
 // a column without numbers may hold words.
@@ -36,6 +39,10 @@ type Table = tables.Table
 // ReadArray reads a whole file, NPY or IDX, compressed with gzip or not; the content tells which. Errors name the file, the place and what
 // is wrong there.
 func ReadArray(path string) (*Array, error) { return formats.ReadArray(path) }
+
+// StoreArray is ReadArray of a file whose numbers stay there, mapped, if they can (Array.Stored): those of an NPY of float16 or float32, in C
+// order, little-endian and not compressed, on Linux and macOS. Of others it is ReadArray. The file must not change while they are in use.
+func StoreArray(path string) (*Array, error) { return formats.StoreArray(path) }
 
 // ReadNPY reads a NumPy file, compressed with gzip or not.
 func ReadNPY(path string) (*Array, error) { return formats.ReadArrayAs(path, arrays.NPY) }

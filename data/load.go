@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Load loads the examples into memory as the network's inputs and targets. dir is the data directory with the files of known
@@ -13,7 +15,8 @@ import (
 //
 // The error is a *FieldError for a fault of the settings, and a *NamesError for a regression whose target column holds names.
 // Every other error is about the examples, and names the file.
-func (s Settings) Load(dir string, need Need) (*Problem, error) {
+func (s Settings) Load(dir string, need Need) (_ *Problem, err error) {
+	defer regular.Caught(&err)
 	s.DefaultsFor(need.Regression)
 	need.Whole = need.Whole && s.Split == nil || s.Whole
 	if s.Seed != nil {

@@ -32,12 +32,12 @@ func (s Settings) LoadBytes(dir string) int64 {
 	}
 	for _, part := range []*Arrays{s.Train, s.Validate, s.Test, s.Calibrate} {
 		if part != nil {
-			total += arrayBytes(part.Inputs, standardise) + arrayBytes(part.Targets, standardise)
+			total += inputBytes(part.Inputs, standardise) + arrayBytes(part.Targets, standardise)
 		}
 	}
 	for _, g := range slices.Concat(s.Groups, s.CalibrateGroups) {
 		if array, err := formats.IsArray(g.File); err == nil && array {
-			total += arrayBytes(g.File, standardise)
+			total += inputBytes(g.File, standardise)
 		} else {
 			total += tableBytes(g.File, CSV{})
 		}
@@ -58,6 +58,14 @@ func valueBytes(size int, standardise bool) int64 {
 		return int64(size + inSet)
 	}
 	return int64(size + 2*min(size, inSet)) // as a network takes it, first in the whole array and then in its part
+}
+
+// inputBytes is arrayBytes of an array of inputs, whose numbers may stay in their file: then the lists of its rows alone are in memory.
+func inputBytes(path string, standardise bool) int64 {
+	if l, _, err := formats.LayoutOf(path); err == nil && l.Stays {
+		return int64(l.Shape[0]) * inRow
+	}
+	return arrayBytes(path, standardise)
 }
 
 // arrayBytes estimates the memory that an array takes with the sets that are made of it.

@@ -16,7 +16,6 @@ type Outside struct {
 	inputs    []seenInput
 	tallies   []tally // of each range
 	rows, out int     // rows, and those of which an input lies outside
-	row       []float32
 	counts    []int32
 }
 
@@ -90,18 +89,10 @@ func (o *Outside) Add(set *Set) []int32 {
 	if o == nil {
 		return nil
 	}
-	p := len(o.inputs)
 	o.counts = append(o.counts[:0], make([]int32, set.Len())...)
+	next := set.pass()
 	for i := range o.counts {
-		row := o.row[:0]
-		if set.U8 == nil {
-			row = set.F32[i*p : (i+1)*p]
-		} else {
-			for _, v := range set.U8[i*p : (i+1)*p] {
-				row = append(row, float32(v)/255)
-			}
-			o.row = row
-		}
+		row := next(i)
 		o.rows++
 		for j, v := range row {
 			in := &o.inputs[j]

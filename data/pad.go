@@ -23,8 +23,16 @@ func (p Padding) Pad(images *Set) (*Set, error) {
 		return nil, err
 	}
 	out := *images
+	if images.Stored != nil || images.Inputs != nil { // what is around an image is not in its file, and is not standardised
+		next := images.pass()
+		images = &Set{Shape: images.Shape}
+		for i := range out.Len() {
+			images.F32 = append(images.F32, next(i)...)
+		}
+		out.Stored, out.At, out.Inputs = nil, nil, nil
+	}
 	out.Shape = to
-	out.U8, out.F32 = pad(images.U8, images.Shape, to), pad(images.F32, images.Shape, to)
+	out.U8, out.F32, out.F16 = pad(images.U8, images.Shape, to), pad(images.F32, images.Shape, to), pad(images.F16, images.Shape, to)
 	return &out, nil
 }
 

@@ -2,11 +2,9 @@ package data
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 
@@ -32,8 +30,11 @@ func (p Padding) Write(w *bufio.Writer, name, dir string) (shape []int, err erro
 			w.Write(arrays.NPYBegin(dtype, shape))
 		}
 		w.Write(to.U8)
-		for _, v := range to.F32 {
-			w.Write(binary.LittleEndian.AppendUint32(w.AvailableBuffer(), math.Float32bits(v)))
+		if to.U8 == nil {
+			next := to.pass()
+			for i := range to.Len() {
+				w.Write(appendFloats(w.AvailableBuffer(), next(i)))
+			}
 		}
 		return nil
 	})

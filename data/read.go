@@ -16,9 +16,9 @@ func (a *Arrays) read() (inputs, targets *Array, err error) {
 	return inputs, targets, err
 }
 
-// readArray reads the inputs of examples, of which there must be one.
+// readArray reads the inputs of examples, of which there must be one, or leaves them in their file.
 func readArray(path string) (*Array, error) {
-	a, err := formats.ReadArray(path)
+	a, err := formats.StoreArray(path)
 	if err == nil && len(a.Shape) > 0 && a.Shape[0] == 0 {
 		return nil, fmt.Errorf("%s: the array has no rows: its shape is %v: add examples, or name another file", path, a.Shape)
 	}

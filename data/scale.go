@@ -29,21 +29,32 @@ func scaleFault(what string, largest float64, standardise string) error {
 // may be too different for a sampler. It is empty if there are none.
 func (p *Problem) LargeScale() string {
 	const far = 100
-	for _, part := range []struct {
-		what, standardise string
-		values            []float32
-		standard          *Standard
-	}{{"inputs", "inputs", p.Train.F32, p.Schema.Inputs}, {"targets", "both", p.Train.Values, p.Schema.Targets}} {
-		top := float32(0)
-		for _, v := range part.values {
-			top = max(top, v, -v)
+	train := p.Train
+	if train.U8 == nil && p.Schema.Inputs == nil && p.Schema.Channels == nil {
+		top, next := float32(0), train.pass()
+		for i := range train.Len() {
+			top = max(top, magnitude(next(i)))
 		}
-		if part.standard == nil && top > far && (part.what != "inputs" || p.Schema.Channels == nil) {
-			return fmt.Sprintf("%s as large as %.3g are not standardised: change their unit, or standardise (data.standardise: %s)",
-				part.what, top, part.standardise)
+		if top > far {
+			return tooLarge("inputs", "inputs", top)
 		}
 	}
+	if top := magnitude(train.Values); p.Schema.Targets == nil && top > far {
+		return tooLarge("targets", "both", top)
+	}
 	return ""
+}
+
+// magnitude is the largest magnitude of some numbers.
+func magnitude(values []float32) (top float32) {
+	for _, v := range values {
+		top = max(top, v, -v)
+	}
+	return top
+}
+
+func tooLarge(what, standardise string, top float32) string {
+	return fmt.Sprintf("%s as large as %.3g are not standardised: change their unit, or standardise (data.standardise: %s)", what, top, standardise)
 }
 
 // Arrays of floats whose mean is farther from 0 than so many deviations have few digits of their deviations in a float32.
@@ -65,9 +76,9 @@ func largest(a *Array, rows []int32, width int) float64 {
 	if !a.Floats() {
 		return 1
 	}
-	top, x := 0.0, make([]float64, width)
+	top, x, next := 0.0, make([]float64, width), reader(a, width)
 	for _, i := range rows {
-		a.Row(int(i), x)
+		next(int(i), x)
 		for _, v := range x {
 			if v = math.Abs(v); v > top && v <= math.MaxFloat64 {
 				top = v

@@ -14,16 +14,34 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/starling-smc/starling/internal/arrays"
 )
 
-// Set is a set of examples in memory, example-major: example i's inputs are U8[i·P:(i+1)·P] or F32[i·P:(i+1)·P]
-// with P the product of Shape. Exactly one of U8 and F32 is in use. A Set is never changed once it is made, so that
-// several may share memory.
+// Set is a set of examples, example-major: example i's inputs are U8[i·P:(i+1)·P], F32[i·P:(i+1)·P] or F16[i·P:(i+1)·P] with P the product of
+// Shape, or row At[i] of Stored. Exactly one of U8, F32, F16 and Stored is in use. A Set is never changed once it is made, so that several may
+// share memory.
+//
+// Stored inputs stay in their file, which is mapped and may be larger than the memory. No method copies all of them. A subset of the rows, such
+// as a held-out part, is an index: At. Float16 inputs stay float16, in memory and in a file. A network widens both, and standardises them
+// (Inputs), when it loads 16 examples into a tile: v as float32(To·((v − Mean)/SD)), computed in float64 by Load.Standardise of internal/lanes.
+// Standard.row computes the same for arrays in memory before it rounds, so the bits are the same. Therefore Checksum and Among give the same
+// for both. Statistics and checksums read a file in blocks, in the order of the rows, and release each block (arrays.Pass).
+//
+// A file may change while it is mapped. If it has become shorter, a read panics with a value that regular.Caught turns into an error. Model of
+// package nn, Settings.Load and the functions of package starling do that. If the file was written to, Problem.Unchanged returns an error.
 type Set struct {
-	Name  string
-	Shape []int     // of one example: channels, height, width; or the number of features
-	U8    []uint8   // pixels; a network sees v/255
-	F32   []float32 // values as a network sees them
+	Name   string
+	Shape  []int     // of one example: channels, height, width; or the number of features
+	U8     []uint8   // pixels; a network sees v/255
+	F32    []float32 // values as a network sees them
+	F16    []Float16 // likewise, of 16 bits
+	Stored *Stored   // likewise, of 16 or 32 bits, in a file
+	At     []int32   // the rows of Stored; nil: 0, 1, 2, …
+
+	// Inputs standardises numbers of F16 or Stored when a network loads them: v as float32(To·((v − Mean)/SD)), computed in float64, for each
+	// feature. One with SD 0 becomes 0. nil: a network sees v.
+	Inputs *Standard
 
 	// Channels standardises images when a network loads them, (v − Mean)/SD of the values v above, for each of len(Mean) channels of equal
 	// size. A channel with SD 0 becomes 0. nil: a network sees v.
@@ -51,22 +69,41 @@ func (s *Set) Len() int {
 	if p == 0 {
 		return 0
 	}
-	if s.U8 != nil {
-		return len(s.U8) / p
+	if s.At != nil {
+		return len(s.At)
 	}
-	return len(s.F32) / p
+	return s.values() / p
+}
+
+// values is the number of values that U8, F32, F16 or Stored holds.
+func (s *Set) values() int {
+	n := len(s.U8) + len(s.F32) + len(s.F16)
+	if s.Stored != nil {
+		n += s.Stored.Len()
+	}
+	return n
 }
 
 // Check reports the first inconsistency between the parts of the set.
 func (s *Set) Check() error {
 	n, p := s.Len(), s.Features()
+	kinds := 0
+	for _, is := range []bool{s.U8 != nil, s.F32 != nil, s.F16 != nil, s.Stored != nil} {
+		if is {
+			kinds++
+		}
+	}
 	switch {
 	case p <= 0:
 		return fmt.Errorf("data set %q: shape %v has no values", s.Name, s.Shape)
-	case (s.U8 != nil) == (s.F32 != nil):
-		return fmt.Errorf("data set %q: exactly one of U8 and F32 must hold the inputs", s.Name)
-	case n*p != len(s.U8)+len(s.F32):
-		return fmt.Errorf("data set %q: %d input values are not a multiple of shape %v", s.Name, len(s.U8)+len(s.F32), s.Shape)
+	case kinds != 1:
+		return fmt.Errorf("data set %q: exactly one of U8, F32, F16 and Stored must hold the inputs", s.Name)
+	case s.values()%p != 0:
+		return fmt.Errorf("data set %q: %d input values are not a multiple of shape %v", s.Name, s.values(), s.Shape)
+	case s.At != nil && (s.Stored == nil || len(s.At) > 0 && (slices.Min(s.At) < 0 || int(slices.Max(s.At)) >= s.values()/p)):
+		return fmt.Errorf("data set %q: At must be rows of Stored, of which there are %d", s.Name, s.values()/p)
+	case s.Inputs != nil && (s.U8 != nil || s.F32 != nil || s.Channels != nil || !s.Inputs.of(p)):
+		return fmt.Errorf("data set %q: Inputs must be %d means and deviations of numbers of F16 or Stored, without Channels", s.Name, p)
 	case s.Labels != nil && len(s.Labels) != n:
 		return fmt.Errorf("data set %q: %d labels for %d examples", s.Name, len(s.Labels), n)
 	case s.Channels != nil && (len(s.Channels.Mean) == 0 || len(s.Channels.SD) != len(s.Channels.Mean) || p%len(s.Channels.Mean) != 0):
@@ -118,7 +155,7 @@ func SameTargets(x, y []float64) bool {
 	return true
 }
 
-// Select returns a new set of the given rows, in their order, copied.
+// Select returns a new set of the given rows, in their order, copied, but for inputs that are Stored.
 func (s *Set) Select(name string, rows []int32) *Set {
 	t := *s
 	t.Name = name
@@ -126,8 +163,12 @@ func (s *Set) Select(name string, rows []int32) *Set {
 	if t.Rows = gather(s.Rows, rows, 1); t.Rows == nil {
 		t.Rows = slices.Clone(rows)
 	}
-	t.U8 = gather(s.U8, rows, p)
-	t.F32 = gather(s.F32, rows, p)
+	t.U8, t.F32, t.F16 = gather(s.U8, rows, p), gather(s.F32, rows, p), gather(s.F16, rows, p)
+	if s.Stored != nil {
+		if t.At = gather(s.At, rows, 1); t.At == nil {
+			t.At = slices.Clone(rows)
+		}
+	}
 	t.Labels = gather(s.Labels, rows, 1)
 	t.Values = gather(s.Values, rows, s.Outputs)
 	return &t
@@ -139,12 +180,14 @@ func (s *Set) Slice(name string, lo, hi int) *Set {
 	t.Name = name
 	p := s.Features()
 	if t.Rows = part(s.Rows, lo, hi, 1); t.Rows == nil && lo > 0 {
-		for i := lo; i < hi; i++ {
-			t.Rows = append(t.Rows, int32(i))
+		t.Rows = between(lo, hi)
+	}
+	t.U8, t.F32, t.F16 = part(s.U8, lo, hi, p), part(s.F32, lo, hi, p), part(s.F16, lo, hi, p)
+	if s.Stored != nil {
+		if t.At = part(s.At, lo, hi, 1); t.At == nil {
+			t.At = between(lo, hi)
 		}
 	}
-	t.U8 = part(s.U8, lo, hi, p)
-	t.F32 = part(s.F32, lo, hi, p)
 	t.Labels = part(s.Labels, lo, hi, 1)
 	t.Values = part(s.Values, lo, hi, s.Outputs)
 	return &t
@@ -159,8 +202,15 @@ func (s *Set) Row(i int, dst []float64) {
 		}
 		return
 	}
-	for j, v := range s.F32[i*p : (i+1)*p] {
-		dst[j] = float64(v)
+	if s.F32 != nil {
+		for j, v := range s.F32[i*p : (i+1)*p] {
+			dst[j] = float64(v)
+		}
+		return
+	}
+	s.lazyRow(i, dst[:p], arrays.RowOf[float64])
+	for j, v := range dst[:p] {
+		dst[j] = float64(float32(v))
 	}
 }
 
@@ -175,14 +225,24 @@ func (s *Set) Checksum() string {
 			buf = buf[:0]
 		}
 	}
-	for _, v := range [...]int{len(s.Shape), len(s.U8), len(s.F32), len(s.Labels), s.Classes, len(s.Values), s.Outputs} {
+	n := s.Len()
+	floats := n * s.Features()
+	if s.U8 != nil {
+		floats = 0
+	}
+	for _, v := range [...]int{len(s.Shape), len(s.U8), floats, len(s.Labels), s.Classes, len(s.Values), s.Outputs} {
 		word(uint32(v))
 	}
 	for _, v := range s.Shape {
 		word(uint32(v))
 	}
-	for _, v := range s.F32 {
-		word(math.Float32bits(v))
+	if s.U8 == nil {
+		next := s.pass()
+		for i := range n {
+			for _, v := range next(i) {
+				word(math.Float32bits(v))
+			}
+		}
 	}
 	for _, v := range s.Labels {
 		word(uint32(v))
@@ -227,6 +287,15 @@ func part[T any](x []T, lo, hi, p int) []T {
 		return nil
 	}
 	return x[lo*p : hi*p : hi*p]
+}
+
+// between lists the rows lo to hi−1.
+func between(lo, hi int) []int32 {
+	rows := make([]int32, 0, hi-lo)
+	for i := lo; i < hi; i++ {
+		rows = append(rows, int32(i))
+	}
+	return rows
 }
 
 func size(shape []int) int {

@@ -118,24 +118,31 @@ func (s *Standard) Constant() []int {
 	return c
 }
 
-// Apply returns the set with standardised float32 inputs; its targets are shared. It fails if the number of features
-// differs or a result is beyond float32.
+// Apply returns the set with standardised float32 inputs; its targets are shared. Inputs of F16 or Stored stay as they are, and are standardised
+// when a network loads them. It fails if the number of features differs or a result is beyond float32.
 func (s *Standard) Apply(set *Set) (*Set, error) {
 	p := set.Features()
 	if p != len(s.Mean) {
 		return nil, fmt.Errorf("data set %q has %d features, the standardisation was made for %d", set.Name, p, len(s.Mean))
 	}
-	t := *set
-	t.U8, t.F32 = nil, make([]float32, 0, set.Len()*p)
+	t, keep := *set, set.U8 != nil || set.F32 != nil
+	next := func(i int, x []float64) { set.Row(i, x); s.row(x) }
+	if keep {
+		t.U8, t.F32 = nil, make([]float32, 0, set.Len()*p)
+	} else {
+		t.Inputs = s
+		next = t.lazyPass()
+	}
 	x := make([]float64, p)
 	for i := range set.Len() {
-		set.Row(i, x)
-		s.row(x)
+		next(i, x)
 		for j, v := range x {
 			if !(math.Abs(v) <= math.MaxFloat32) {
 				return nil, fmt.Errorf("data set %q: example %d, feature %d is %g when standardised, too large for a float32", set.Name, i, j, v)
 			}
-			t.F32 = append(t.F32, float32(v))
+			if keep {
+				t.F32 = append(t.F32, float32(v))
+			}
 		}
 	}
 	return &t, nil

@@ -19,6 +19,9 @@ import (
 // compared on its validation examples, or on the training examples if there are none. An error is an *InputError, or that of ctx.
 func Evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined bnn.Combination, evidences bool, p *pool.Pool) (*Assessment, error) {
 	a, err := evaluate(ctx, e, problem, combined, evidences, p)
+	if changed := problem.Unchanged(); changed != nil {
+		return nil, &InputError{changed}
+	}
 	if err != nil && ctx.Err() == nil {
 		err = &InputError{err}
 	}

@@ -144,7 +144,7 @@ func (j *Job) bytes(particles int) int64 {
 func problemBytes(p *data.Problem) (total int64) {
 	for _, part := range p.Parts() {
 		s := part.Set
-		total = sum(total, int64(len(s.U8)), product(4, int64(len(s.F32)+len(s.Labels)+len(s.Values))))
+		total = sum(total, int64(len(s.U8)), product(2, int64(len(s.F16))), product(4, int64(len(s.F32)+len(s.At)+len(s.Labels)+len(s.Values))))
 	}
 	return total
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// inputs returns the inputs of a group of examples of a shape, and sets where each example's begin: those of all examples or, if there is a view
-// and an augment, changed images in scratch. The lanes behind the last example repeat it, and its change.
-func inputs[T uint8 | float32](all []T, shape []int, examples *[lanes.Lanes]int, augment *data.Augment, view *View, scratch *[]T, start *[lanes.Lanes]int32) []T {
+// inputs returns the inputs of a group of examples of a shape, and sets where each example's begin: those of all rows or, if there is a view
+// and an augment, changed images in scratch. at has the row of each example; nil: its own number. The lanes behind the last example repeat it,
+// and its change.
+func inputs[T uint8 | float32 | lanes.Float16](all []T, at []int32, shape []int, examples *[lanes.Lanes]int, augment *data.Augment, view *View, scratch *[]T, start *[lanes.Lanes]int) []T {
 	size := volume(shape...)
 	if view == nil || augment == nil {
 		for l, i := range examples {
-			start[l] = int32(i * size)
+			start[l] = exampleAt(at, i) * size
 		}
 		return all
 	}
@@ -24,9 +25,9 @@ func inputs[T uint8 | float32](all []T, shape []int, examples *[lanes.Lanes]int,
 			start[l] = start[l-1]
 			continue
 		}
-		start[l] = int32(l * size)
+		start[l] = l * size
 		change := augment.Draw(view.key(rng.Augment, i).Stream())
-		data.ChangeImage(change, all[i*size:][:size], (*scratch)[l*size:][:size], shape[1], shape[2])
+		data.ChangeImage(change, all[exampleAt(at, i)*size:][:size], (*scratch)[l*size:][:size], shape[1], shape[2])
 	}
 	return *scratch
 }

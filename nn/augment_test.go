@@ -204,11 +204,11 @@ func BenchmarkAugment(b *testing.B) {
 	for i := range examples {
 		examples[i] = i
 	}
-	var start [lanes.Lanes]int32
+	var start [lanes.Lanes]int
 	augment, view := &data.Augment{Crop: 4, Flip: true}, &View{}
 	for b.Loop() {
 		view.Epoch++
-		inputs(all, []int{3, 32, 32}, &examples, augment, view, &scratch, &start)
+		inputs(all, nil, []int{3, 32, 32}, &examples, augment, view, &scratch, &start)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(16*b.N), "ns/image")
 }

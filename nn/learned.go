@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 const (
@@ -21,7 +22,8 @@ const (
 // with less than 2⁻³⁰ of the weights are left out. A particle has no gradient of its own: each product of the backward pass adds
 // to one sum, weighted by the particle, and layers before the first random one run backward once a tile. Errors are those of
 // LogLik.
-func (m *Model) LearnedGradient(ctx context.Context, rows []int32, theta, weights, grad []float64) error {
+func (m *Model) LearnedGradient(ctx context.Context, rows []int32, theta, weights, grad []float64) (err error) {
+	defer regular.Caught(&err)
 	d := m.net.dim
 	if len(theta) != len(weights)*d || len(grad) != m.net.learned {
 		panic(fmt.Sprintf("nn: LearnedGradient: %d parameters, %d weights, a gradient of %d for D = %d and %d learned",

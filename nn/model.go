@@ -10,13 +10,17 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Model scores parameter vectors of a network against the examples of a data set. It is safe for concurrent use.
 type Model struct {
 	net      *Net
 	set      *data.Set
+	single   []float32       // the set's inputs, if they are float32
+	half     []lanes.Float16 // or of 16 bits
 	channels []lanes.Channel // of the set
+	standard *lanes.Standard // of the set's features; nil: they are as they are
 	augment  *data.Augment   // what becomes of images in a training step; nil: nothing
 	pool     *Pool
 	prog     *program
@@ -45,8 +49,8 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 	if net.features() != set.Features() || len(set.Shape) == 3 && len(net.input) == 3 && !slices.Equal(set.Shape, net.input) {
 		return nil, fmt.Errorf("data set %q has examples of shape %v, the network takes %v", set.Name, set.Shape, net.input)
 	}
-	if values := set.Len() * set.Features(); values > math.MaxInt32 {
-		return nil, fmt.Errorf("data set %q has %d input values, a model takes at most %d: train on a part of it", set.Name, values, math.MaxInt32)
+	if set.Len() > math.MaxInt32 {
+		return nil, fmt.Errorf("data set %q has %d examples, a model takes at most %d: train on a part of it", set.Name, set.Len(), math.MaxInt32)
 	}
 	if set.Labels != nil || set.Values != nil {
 		if err := net.lik.checkTargets(set, net.Outputs()); err != nil {
@@ -59,7 +63,14 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 	if net.numConstants > net.frozen && net.constants == nil {
 		return nil, errors.New(needsStatistics)
 	}
-	return &Model{net: net, set: set, channels: channelsOf(set), pool: p, prog: net.program(), psi: make([]float32, net.learned)}, nil
+	m := &Model{net: net, set: set, single: set.F32, half: set.F16, channels: channelsOf(set), pool: p, prog: net.program(), psi: make([]float32, net.learned)}
+	if set.Stored != nil {
+		m.single, m.half = set.Stored.Single, set.Stored.Half
+	}
+	if s := set.Inputs; s != nil {
+		m.standard = &lanes.Standard{Mean: s.Mean, SD: s.SD, To: s.To}
+	}
+	return m, nil
 }
 
 // channelsOf returns how the inputs of a set are taken.
@@ -116,7 +127,7 @@ func (m *Model) Examples() int { return m.set.Len() }
 // LogLik sets ll[j] = Σ_{i in rows} log p(y_i | x_i, θ_j), in nats, for the J particles θ_j = theta[j·D:(j+1)·D], and, if
 // grad is not nil, grad[j·D:(j+1)·D] to its gradient. rows are indices of examples in the order of summation, nil for
 // all. The result depends neither on the number of threads nor on the other particles of the call. An error names a bad
-// row, or is the error of ctx.
+// row, is that of a file which was changed (data.Set.Stored), or is the error of ctx.
 func (m *Model) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
 	return m.logLik(ctx, nil, rows, theta, ll, grad)
 }
@@ -130,7 +141,8 @@ func (m *Model) LogLikSeen(ctx context.Context, view View, rows []int32, theta, 
 }
 
 // logLik is LogLik of the model's program, as a training step sees the examples or, if view is nil, as they are.
-func (m *Model) logLik(ctx context.Context, view *View, rows []int32, theta, ll, grad []float64) error {
+func (m *Model) logLik(ctx context.Context, view *View, rows []int32, theta, ll, grad []float64) (err error) {
+	defer regular.Caught(&err)
 	d := m.net.dim
 	j := len(theta) / d
 	if len(theta) != j*d || len(ll) != j || grad != nil && len(grad) != j*d {
@@ -153,7 +165,8 @@ func (m *Model) logLik(ctx context.Context, view *View, rows []int32, theta, ll,
 
 // Outputs sets out[(j·n+i)·K+k] to output k (a logit, or a mean) of particle j for the i-th of n examples: rows, or all
 // if nil.
-func (m *Model) Outputs(ctx context.Context, rows []int32, theta []float64, out []float32) error {
+func (m *Model) Outputs(ctx context.Context, rows []int32, theta []float64, out []float32) (err error) {
+	defer regular.Caught(&err)
 	n, err := m.count(rows)
 	if err != nil {
 		return err
@@ -212,18 +225,35 @@ func (m *Model) load(t *tape, view *View, rows []int32, first, n int) {
 		t.examples[lane] = exampleAt(rows, first+min(lane, n-1))
 	}
 	t.draw(view, m.net.drops)
-	for g := range t.groups {
-		x, examples := t.out(m.prog.in, g, 0), (*[lanes.Lanes]int)(t.examples[g*lanes.Lanes:])
-		var start [lanes.Lanes]int32
-		if m.set.U8 != nil {
-			from := inputs(m.set.U8, m.set.Shape, examples, m.augment, view, &t.pixels, &start)
-			m.prog.load.U8(from, &start, m.channels, x)
-		} else {
-			from := inputs(m.set.F32, m.set.Shape, examples, m.augment, view, &t.floats, &start)
-			m.prog.load.F32(from, &start, m.channels, x)
-		}
+	if stored := m.set.Stored; stored != nil {
+		m.set.Prefetch(t.examples[:n])
+		stored.Reading(func() { m.loadInputs(t, view) })
+	} else {
+		m.loadInputs(t, view)
 	}
 	m.prog.prepare(t)
+}
+
+// loadInputs puts the inputs of the tile's examples side by side, as the network sees them.
+func (m *Model) loadInputs(t *tape, view *View) {
+	for g := range t.groups {
+		x, examples := t.out(m.prog.in, g, 0), (*[lanes.Lanes]int)(t.examples[g*lanes.Lanes:])
+		var start [lanes.Lanes]int
+		switch {
+		case m.set.U8 != nil:
+			from := inputs(m.set.U8, nil, m.set.Shape, examples, m.augment, view, &t.pixels, &start)
+			m.prog.load.U8(from, &start, m.channels, x)
+		case m.half != nil:
+			from := inputs(m.half, m.set.At, m.set.Shape, examples, m.augment, view, &t.halves, &start)
+			m.prog.load.F16(from, &start, m.channels, x)
+		default:
+			from := inputs(m.single, m.set.At, m.set.Shape, examples, m.augment, view, &t.floats, &start)
+			m.prog.load.F32(from, &start, m.channels, x)
+		}
+		if m.standard != nil {
+			m.prog.load.Standardise(m.standard, x)
+		}
+	}
 }
 
 // loss sets the log-likelihood of every lane of groups g0 ≤ g < g1 and, if grad, the gradient of the outputs.

@@ -44,9 +44,10 @@ type tape struct {
 	target []float32 // of the tile: [group][output][16]
 	ll     []float32 // of the tile: [group][particle][16]
 
-	pixels []uint8   // changed images of a group: those of a set of bytes
-	floats []float32 // those of a set of floats
-	sums   []float32 // scratch of reduce
+	pixels []uint8         // changed images of a group: those of a set of bytes
+	floats []float32       // those of a set of floats
+	halves []lanes.Float16 // those of a set of numbers of 16 bits
+	sums   []float32       // scratch of reduce
 
 	groups int  // in this tile
 	valid  int  // lanes in use in the last group

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 )
 
@@ -42,7 +43,7 @@ func status(err error, understood bool) int {
 	switch {
 	case errors.As(err, &other):
 		return differs[other.Differs]
-	case errors.As(err, &data), errors.As(err, &inputs): // before config: a wrong config inside a run's folder is damage
+	case errors.As(err, &data), errors.As(err, &inputs), errors.As(err, new(*regular.ChangedError)): // before config: a wrong config inside a run's folder is damage
 		return 3
 	case !understood || errors.As(err, &config) || errors.As(err, &usage) || errors.As(err, &asked):
 		return 2

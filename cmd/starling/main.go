@@ -30,7 +30,10 @@ func run(args []string) int {
 	root.SetArgs(args)
 	out := newOutput(os.Stdout)
 	root.SetOut(out)
-	err := root.ExecuteContext(ctx)
+	err := func() (err error) {
+		defer regular.Caught(&err)
+		return root.ExecuteContext(ctx)
+	}()
 	out.text.Flush()
 	if err == nil && out.err != nil {
 		understood, err = true, out.err

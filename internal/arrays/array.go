@@ -15,10 +15,11 @@ import (
 
 // Array is an array of a file, in C order.
 type Array struct {
-	Name   string // of the file, for errors
-	Shape  []int  // empty: a scalar
-	First  int    // rows of the file before this block of rows
-	Values any    // a slice of bool, uint8 … uint64, int8 … int64, Float16, BFloat16, float32 or float64
+	Name   string  // of the file, for errors
+	Shape  []int   // empty: a scalar
+	First  int     // rows of the file before this block of rows
+	Values any     // a slice of bool, uint8 … uint64, int8 … int64, Float16, BFloat16, float32 or float64
+	Stored *Stored // what has the Values, where they are numbers that stay in their file; nil: they are in memory
 }
 
 // DType returns NumPy's name of the element type: bool, uint8, int64, float16, bfloat16, float64 and so on.
@@ -179,6 +180,10 @@ func widen[F float32 | float64, T interface{ Float32() float32 }](v []T) []F {
 
 // Row copies row i, which has len(dst) values.
 func (a *Array) Row(i int, dst []float64) {
+	if a.Stored != nil {
+		RowOf(a.Stored, i, dst)
+		return
+	}
 	part := Array{Values: reflect.ValueOf(a.Values).Slice(i*len(dst), (i+1)*len(dst)).Interface()}
 	copy(dst, part.Float64s())
 }

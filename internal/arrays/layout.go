@@ -15,6 +15,7 @@ type Layout struct {
 	DType   string
 	Shape   []int
 	Fortran bool   // first index fastest
+	Stays   bool   // the numbers can stay in their file (Store)
 	big     bool   // big-endian
 	buf     []byte // of Read
 }
@@ -32,7 +33,9 @@ func Begin(s *packed.Source, header Header) (l *Layout, n int, err error) {
 	if l, err = header(s, first); err != nil {
 		return nil, 0, err
 	}
-	n, err = l.check(s)
+	if n, err = l.check(s); err == nil {
+		l.Stays = l.stays(s, n)
+	}
 	return l, n, err
 }
 
@@ -172,6 +175,11 @@ func Whole(s *packed.Source, header Header) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.whole(s, n)
+}
+
+// whole reads the n values after a header, and the end of the file.
+func (l *Layout) whole(s *packed.Source, n int) (*Array, error) {
 	from, err := l.InC(s, n)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,20 @@ func ReadArrayAs(path string, header arrays.Header) (*arrays.Array, error) {
 	})
 }
 
+// StoreArray is ReadArray of a file whose numbers stay there if they can (arrays.Store): those of an NPY of float16 or float32, in C order,
+// little-endian and not compressed, where the system maps files.
+func StoreArray(path string) (*arrays.Array, error) {
+	file, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := arrays.Store(path, file, anyArray)
+	if err = packed.Unchanged(file, err); err != nil || a.Stored == nil {
+		file.Close()
+	}
+	return a, err
+}
+
 // LayoutOf reads the type and the shape of an array in a file, and returns the number of its values.
 func LayoutOf(path string) (l *arrays.Layout, n int, err error) {
 	_, err = packed.Reading(path, open, func(file *regular.File) (none struct{}, err error) {

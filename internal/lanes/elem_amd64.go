@@ -218,7 +218,7 @@ func addFloat64sAssembly(dst []float64, src []float32) int {
 	return blocks(len(dst), 16, func(i, n int) { addFloat64sAVX2(&dst[i], &src[i], n) })
 }
 
-func loadU8Assembly(src []uint8, row *[Lanes]int32, at []int32, c Channel, dst []float32) int {
+func loadU8Assembly(src []uint8, row *[Lanes]int, at []int32, c Channel, dst []float32) int {
 	done := 0
 	if current == isaAVX512 {
 		done = blocks(len(at), 16, func(f, n int) { loadU8AVX512(&src[f], &row[0], &at[f], &dst[0], n, c.Mean, c.Factor) })
@@ -229,11 +229,23 @@ func loadU8Assembly(src []uint8, row *[Lanes]int32, at []int32, c Channel, dst [
 	})
 }
 
-func loadF32Assembly(src []float32, row *[Lanes]int32, at []int32, c Channel, dst []float32) int {
+func loadF32Assembly(src []float32, row *[Lanes]int, at []int32, c Channel, dst []float32) int {
 	return blocks(len(at), 8, func(f, n int) {
 		loadF32AVX2(&src[f], &row[0], &at[f], &dst[0], n, c.Mean, c.Factor)
 		loadF32AVX2(&src[f], &row[8], &at[f], &dst[8], n, c.Mean, c.Factor)
 	})
+}
+
+func loadF16Assembly(src []Float16, row *[Lanes]int, at []int32, c Channel, dst []float32) int {
+	return blocks(len(at), 8, func(f, n int) {
+		from := (*uint16)(&src[f])
+		loadF16AVX2(from, &row[0], &at[f], &dst[0], n, c.Mean, c.Factor)
+		loadF16AVX2(from, &row[8], &at[f], &dst[8], n, c.Mean, c.Factor)
+	})
+}
+
+func standardiseAssembly(at []int32, s *Standard, dst []float32) int {
+	return blocks(len(at), 1, func(f, n int) { standardiseAVX2(&at[f], &s.Mean[f], &s.SD[f], &dst[0], n, s.To) })
 }
 
 func transposeAssembly(x []float32, n int, dst []float32, dstStride int) int {

@@ -3,6 +3,7 @@ package lanes
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -32,9 +33,11 @@ func BenchmarkElementwise(b *testing.B) {
 	planes, rows := floats(6*pixels), Make(6*Lanes)
 	doubles, singles := make([]float64, n*Lanes), floats(n)
 	bytes, examples := make([]uint8, Lanes*features), floats(features)
-	var row [Lanes]int32
+	halves := make([]Float16, len(examples))
+	standard := &Standard{Mean: make([]float64, features), SD: slices.Repeat([]float64{1.25}, features), To: 1}
+	var row [Lanes]int
 	for i := range row {
-		row[i] = int32(i * features)
+		row[i] = i * features
 	}
 	at := make([]int32, features)
 	for i := range at {
@@ -93,6 +96,8 @@ func BenchmarkElementwise(b *testing.B) {
 		{"AddFloat64s", n, func() { AddFloat64s(doubles, singles) }},
 		{"Load.U8", features, func() { load.U8(bytes, &row, AsIs, wide) }},
 		{"Load.F32", features, func() { load.F32(examples, &row, AsIs, wide) }},
+		{"Load.F16", features, func() { load.F16(halves, &row, AsIs, wide) }},
+		{"Load.Standardise", features, func() { load.Standardise(standard, wide) }},
 		{"Transpose", n, func() { Transpose(x, n, y, n) }},
 		{"Transpose30", 30, func() { Transpose(x[:30*Lanes], 30, y, 32) }},
 		{"Windows.Max2x2", pixels, func() { windows.Max(planes, wide, arg) }},

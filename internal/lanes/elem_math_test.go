@@ -272,7 +272,7 @@ func TestLaneSums(t *testing.T) {
 func TestLoadU8DividesExactly(t *testing.T) {
 	for _, kernel := range Kernels() {
 		defer setKernel(t, kernel)()
-		src, at, row := make([]uint8, 256), make([]int32, 256), new([Lanes]int32)
+		src, at, row := make([]uint8, 256), make([]int32, 256), new([Lanes]int)
 		for i := range src {
 			src[i], at[i] = uint8(i), int32(i*Lanes)
 		}
@@ -293,12 +293,12 @@ func TestLoadTakesChannels(t *testing.T) {
 	channels := []Channel{{0.4914, 1 / 0.247}, {-3, 0}, {7e5, 1e-7}}
 	for _, kernel := range Kernels() {
 		defer setKernel(t, kernel)()
-		bytes, floats, at, row := make([]uint8, 16*count*per), make([]float32, 16*count*per), make([]int32, count*per), new([Lanes]int32)
+		bytes, floats, at, row := make([]uint8, 16*count*per), make([]float32, 16*count*per), make([]int32, count*per), new([Lanes]int)
 		for i := range bytes {
 			bytes[i], floats[i] = uint8(i*31), float32(i*31%256)/255
 		}
 		for i := range row {
-			row[i] = int32(i * 7 % 16 * count * per)
+			row[i] = i * 7 % 16 * count * per
 		}
 		for f := range at {
 			at[f] = int32((f * 5 % len(at)) * Lanes)
@@ -311,7 +311,7 @@ func TestLoadTakesChannels(t *testing.T) {
 		for f, to := range at {
 			for lane, first := range row {
 				c := channels[f/per]
-				moved := floats[int(first)+f] - c.Mean
+				moved := floats[first+f] - c.Mean
 				want := float32(float64(moved) * float64(c.Factor)) // exact, then rounded once
 				if got := fromBytes[int(to)+lane]; got != want {
 					t.Fatalf("%s: feature %d of lane %d is %v, want %v", kernel, f, lane, got, want)
@@ -325,9 +325,9 @@ func TestLoadTakesChannels(t *testing.T) {
 func TestTransposeUndoesLoading(t *testing.T) {
 	const n, stride = 37, 50
 	r := rand.New(rand.NewPCG(5, 5))
-	src, at, row := numbers(r, Lanes*n, 0), make([]int32, n), new([Lanes]int32)
+	src, at, row := numbers(r, Lanes*n, 0), make([]int32, n), new([Lanes]int)
 	for i := range row {
-		row[i] = int32((i * 7 % Lanes) * n)
+		row[i] = i * 7 % Lanes * n
 	}
 	for f := range at {
 		at[f] = int32(f * Lanes)
@@ -471,14 +471,19 @@ func TestElementwisePlansPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, first, last := new([Lanes]int32), &[Lanes]int32{3: -1}, &[Lanes]int32{15: 2}
-	u, f, i := make([]uint8, 5), make([]float32, 56), make([]int32, 32)
+	row, first, last := new([Lanes]int), &[Lanes]int{3: -1}, &[Lanes]int{15: 2}
+	u, h, f, i := make([]uint8, 5), make([]Float16, 5), make([]float32, 56), make([]int32, 32)
 	for name, call := range map[string]func(){
 		"Load.U8 src":     func() { l.U8(u[:4], last, AsIs, f) },
 		"Load.U8 row":     func() { l.U8(u, first, AsIs, f) },
 		"Load.U8 dst":     func() { l.U8(u, row, AsIs, f[:55]) },
 		"Load.F32 src":    func() { l.F32(f[:4], last, AsIs, f) },
 		"Load.F32 row":    func() { l.F32(f, first, AsIs, f) },
+		"Load.F16 src":    func() { l.F16(h[:4], last, AsIs, f) },
+		"Load.F16 row":    func() { l.F16(h, first, AsIs, f) },
+		"Load.F16 dst":    func() { l.F16(h, row, AsIs, f[:55]) },
+		"Standardise dst": func() { l.Standardise(&Standard{make([]float64, 3), make([]float64, 3), 1}, f[:55]) },
+		"Standardise two": func() { l.Standardise(&Standard{make([]float64, 2), make([]float64, 2), 1}, f) },
 		"Load channels":   func() { l.U8(u, row, make([]Channel, 2), f) },
 		"Load no channel": func() { l.F32(f, row, nil, f) },
 		"Load.F32 dst":    func() { l.F32(f, row, AsIs, f[:55]) },

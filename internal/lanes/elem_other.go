@@ -24,9 +24,11 @@ func sumRowsAssembly([]float32, int, int, int, []float32) int { return 0 }
 func float32sAssembly([]float32, []float64) int               { return 0 }
 func addFloat64sAssembly([]float64, []float32) int            { return 0 }
 
-func loadU8Assembly([]uint8, *[Lanes]int32, []int32, Channel, []float32) int    { return 0 }
-func loadF32Assembly([]float32, *[Lanes]int32, []int32, Channel, []float32) int { return 0 }
-func transposeAssembly([]float32, int, []float32, int) int                      { return 0 }
+func loadU8Assembly([]uint8, *[Lanes]int, []int32, Channel, []float32) int    { return 0 }
+func loadF32Assembly([]float32, *[Lanes]int, []int32, Channel, []float32) int { return 0 }
+func loadF16Assembly([]Float16, *[Lanes]int, []int32, Channel, []float32) int { return 0 }
+func standardiseAssembly([]int32, *Standard, []float32) int                   { return 0 }
+func transposeAssembly([]float32, int, []float32, int) int                    { return 0 }
 
 func dropAssembly([]float32, []uint16, float32, []float32) int { return 0 }
 

@@ -309,6 +309,16 @@ var elementwise = map[string]func(a *arena){
 		at, dst := a.load(n)
 		at.F32(src, a.rows(len(src)-n), a.channels(n), dst)
 	},
+	"Load.F16": func(a *arena) {
+		n := a.some(2)
+		at, dst := a.load(n)
+		at.F16(a.halves(20*n), a.rows(19*n), a.channels(n), dst)
+	},
+	"Load.Standardise": func(a *arena) {
+		n := a.some(2)
+		at, dst := a.load(n)
+		at.Standardise(a.standard(n), dst)
+	},
 	"Transpose": func(a *arena) {
 		n := a.some(1)
 		stride := (n+15)/16*16 + a.r.IntN(10)
@@ -353,12 +363,38 @@ func (a *arena) planes() Planes {
 }
 
 // rows are starts of 16 examples.
-func (a *arena) rows(last int) *[Lanes]int32 {
-	var row [Lanes]int32
+func (a *arena) rows(last int) *[Lanes]int {
+	var row [Lanes]int
 	for i := range row {
-		row[i] = int32(a.r.IntN(last + 1))
+		row[i] = a.r.IntN(last + 1)
 	}
 	return &row
+}
+
+// halves are finite numbers of 16 bits, among them zeros and those below the normal ones.
+func (a *arena) halves(n int) []Float16 {
+	src := make([]Float16, n)
+	for i := range src {
+		if src[i] = Float16(a.r.Uint32()); src[i]&0x7c00 == 0x7c00 {
+			src[i] &= 0x83ff
+		}
+	}
+	return take(a, src, 77)
+}
+
+// standard are means and deviations of n features, some of which are constant.
+func (a *arena) standard(n int) *Standard {
+	s := &Standard{Mean: make([]float64, n), SD: make([]float64, n), To: 1}
+	for f := range n {
+		s.Mean[f] = a.r.NormFloat64() * math.Pow(10, float64(a.r.IntN(30)-15))
+		if s.SD[f] = math.Abs(a.r.NormFloat64()) * math.Pow(10, float64(a.r.IntN(30)-15)); a.r.IntN(5) == 0 {
+			s.SD[f] = 0
+		}
+	}
+	if a.r.IntN(2) == 0 {
+		s.To = .5
+	}
+	return s
 }
 
 // channels are some that divide n features evenly, of which some take numbers as they are.

@@ -162,11 +162,11 @@ func FuzzDot(f *testing.F) {
 var loadSeeds = seeds(5, 20, 50, 100)
 
 // load reads a plan and the starts of 16 examples. In most, the vectors are apart.
-func (d descriptor) load() (*Load, *[Lanes]int32, error) {
+func (d descriptor) load() (*Load, *[Lanes]int, error) {
 	apart := d.next(8) > 0
-	var row [Lanes]int32
+	var row [Lanes]int
 	for i := range row {
-		row[i] = int32(max(0, d.next(200)))
+		row[i] = max(0, d.next(200))
 	}
 	var at []int32
 	for len(d) > 0 {
@@ -192,7 +192,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			return
 		}
-		seed, n := uint64(len(data)), int(slices.Max(row[:]))+len(plan.at)
+		seed, n := uint64(len(data)), slices.Max(row[:])+len(plan.at)
 		sameInAll(t, seed, func(a *arena) {
 			src := make([]uint8, n)
 			for i := range src {
@@ -200,6 +200,9 @@ func FuzzLoad(f *testing.F) {
 			}
 			plan.U8(take(a, src, 77), row, a.channels(len(plan.at)), a.floats(plan.dst))
 			plan.F32(a.floats(n), row, a.channels(len(plan.at)), a.floats(plan.dst))
+			dst := a.floats(plan.dst)
+			plan.F16(a.halves(n), row, a.channels(len(plan.at)), dst)
+			plan.Standardise(a.standard(len(plan.at)), dst)
 		})
 	})
 }

@@ -4,30 +4,30 @@
 
 #include "textflag.h"
 
-// func loadF32AVX2(src *float32, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
+// func loadF32AVX2(src *float32, row *int, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX
 TEXT ·loadF32AVX2(SB), NOSPLIT, $0-48
-	MOVQ    src+0(FP), AX
-	MOVQ    at+16(FP), CX
-	MOVQ    dst+24(FP), DX
-	MOVQ    blocks+32(FP), BX
-	MOVQ    row+8(FP), SI
-	MOVLQSX (SI), DI
-	MOVLQSX 4(SI), R8
-	MOVLQSX 8(SI), R9
-	MOVLQSX 12(SI), R10
-	MOVLQSX 16(SI), R11
-	MOVLQSX 20(SI), R12
-	MOVLQSX 24(SI), R13
-	MOVLQSX 28(SI), SI
-	MOVL    mean+40(FP), R14
-	CMPL    R14, $0x00000000
-	JNE     changed
-	MOVL    factor+44(FP), R14
-	CMPL    R14, $0x3f800000
-	JNE     changed
-	TESTQ   BX, BX
-	JZ      block_end
+	MOVQ  src+0(FP), AX
+	MOVQ  at+16(FP), CX
+	MOVQ  dst+24(FP), DX
+	MOVQ  blocks+32(FP), BX
+	MOVQ  row+8(FP), SI
+	MOVQ  (SI), DI
+	MOVQ  8(SI), R8
+	MOVQ  16(SI), R9
+	MOVQ  24(SI), R10
+	MOVQ  32(SI), R11
+	MOVQ  40(SI), R12
+	MOVQ  48(SI), R13
+	MOVQ  56(SI), SI
+	MOVL  mean+40(FP), R14
+	CMPL  R14, $0x00000000
+	JNE   changed
+	MOVL  factor+44(FP), R14
+	CMPL  R14, $0x3f800000
+	JNE   changed
+	TESTQ BX, BX
+	JZ    block_end
 
 block:
 	VMOVUPS     (AX)(DI*4), X0
@@ -167,6 +167,169 @@ done:
 	VZEROUPPER
 	RET
 
+// func loadF16AVX2(src *uint16, row *int, at *int32, dst *float32, blocks int, mean float32, factor float32)
+// Requires: AVX, F16C
+TEXT ·loadF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ  src+0(FP), AX
+	MOVQ  at+16(FP), CX
+	MOVQ  dst+24(FP), DX
+	MOVQ  blocks+32(FP), BX
+	MOVQ  row+8(FP), SI
+	MOVQ  (SI), DI
+	MOVQ  8(SI), R8
+	MOVQ  16(SI), R9
+	MOVQ  24(SI), R10
+	MOVQ  32(SI), R11
+	MOVQ  40(SI), R12
+	MOVQ  48(SI), R13
+	MOVQ  56(SI), SI
+	MOVL  mean+40(FP), R14
+	CMPL  R14, $0x00000000
+	JNE   changed
+	MOVL  factor+44(FP), R14
+	CMPL  R14, $0x3f800000
+	JNE   changed
+	TESTQ BX, BX
+	JZ    block_end
+
+block:
+	VCVTPH2PS  (AX)(DI*2), Y0
+	VCVTPH2PS  (AX)(R8*2), Y1
+	VCVTPH2PS  (AX)(R9*2), Y2
+	VCVTPH2PS  (AX)(R10*2), Y3
+	VCVTPH2PS  (AX)(R11*2), Y4
+	VCVTPH2PS  (AX)(R12*2), Y5
+	VCVTPH2PS  (AX)(R13*2), Y6
+	VCVTPH2PS  (AX)(SI*2), Y7
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VPERM2F128 $0x20, Y5, Y1, Y4
+	VPERM2F128 $0x31, Y5, Y1, Y1
+	VPERM2F128 $0x20, Y6, Y2, Y5
+	VPERM2F128 $0x31, Y6, Y2, Y2
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VUNPCKLPS  Y4, Y8, Y7
+	VUNPCKLPS  Y6, Y5, Y9
+	VUNPCKHPS  Y4, Y8, Y4
+	VUNPCKHPS  Y6, Y5, Y6
+	VUNPCKLPD  Y9, Y7, Y5
+	VUNPCKHPD  Y9, Y7, Y7
+	VUNPCKLPD  Y6, Y4, Y8
+	VUNPCKHPD  Y6, Y4, Y4
+	MOVLQSX    (CX), R14
+	VMOVUPS    Y5, (DX)(R14*4)
+	MOVLQSX    4(CX), R14
+	VMOVUPS    Y7, (DX)(R14*4)
+	MOVLQSX    8(CX), R14
+	VMOVUPS    Y8, (DX)(R14*4)
+	MOVLQSX    12(CX), R14
+	VMOVUPS    Y4, (DX)(R14*4)
+	VUNPCKLPS  Y1, Y0, Y4
+	VUNPCKLPS  Y3, Y2, Y5
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y5, Y4, Y1
+	VUNPCKHPD  Y5, Y4, Y3
+	VUNPCKLPD  Y2, Y0, Y4
+	VUNPCKHPD  Y2, Y0, Y0
+	MOVLQSX    16(CX), R14
+	VMOVUPS    Y1, (DX)(R14*4)
+	MOVLQSX    20(CX), R14
+	VMOVUPS    Y3, (DX)(R14*4)
+	MOVLQSX    24(CX), R14
+	VMOVUPS    Y4, (DX)(R14*4)
+	MOVLQSX    28(CX), R14
+	VMOVUPS    Y0, (DX)(R14*4)
+	ADDQ       $0x10, AX
+	ADDQ       $0x20, CX
+	DECQ       BX
+	JNZ        block
+
+block_end:
+	JMP done
+
+changed:
+	VBROADCASTSS mean+40(FP), Y0
+	VBROADCASTSS factor+44(FP), Y1
+	TESTQ        BX, BX
+	JZ           changed_block_end
+
+changed_block:
+	VCVTPH2PS  (AX)(DI*2), Y2
+	VCVTPH2PS  (AX)(R8*2), Y3
+	VCVTPH2PS  (AX)(R9*2), Y4
+	VCVTPH2PS  (AX)(R10*2), Y5
+	VCVTPH2PS  (AX)(R11*2), Y6
+	VCVTPH2PS  (AX)(R12*2), Y7
+	VCVTPH2PS  (AX)(R13*2), Y8
+	VCVTPH2PS  (AX)(SI*2), Y9
+	VPERM2F128 $0x20, Y6, Y2, Y10
+	VPERM2F128 $0x31, Y6, Y2, Y2
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y8, Y4, Y7
+	VPERM2F128 $0x31, Y8, Y4, Y4
+	VPERM2F128 $0x20, Y9, Y5, Y8
+	VPERM2F128 $0x31, Y9, Y5, Y5
+	VUNPCKLPS  Y6, Y10, Y9
+	VUNPCKLPS  Y8, Y7, Y11
+	VUNPCKHPS  Y6, Y10, Y6
+	VUNPCKHPS  Y8, Y7, Y8
+	VUNPCKLPD  Y11, Y9, Y7
+	VUNPCKHPD  Y11, Y9, Y9
+	VUNPCKLPD  Y8, Y6, Y10
+	VUNPCKHPD  Y8, Y6, Y6
+	MOVLQSX    (CX), R14
+	VSUBPS     Y0, Y7, Y7
+	VMULPS     Y1, Y7, Y7
+	VMOVUPS    Y7, (DX)(R14*4)
+	MOVLQSX    4(CX), R14
+	VSUBPS     Y0, Y9, Y7
+	VMULPS     Y1, Y7, Y7
+	VMOVUPS    Y7, (DX)(R14*4)
+	MOVLQSX    8(CX), R14
+	VSUBPS     Y0, Y10, Y7
+	VMULPS     Y1, Y7, Y7
+	VMOVUPS    Y7, (DX)(R14*4)
+	MOVLQSX    12(CX), R14
+	VSUBPS     Y0, Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VMOVUPS    Y6, (DX)(R14*4)
+	VUNPCKLPS  Y3, Y2, Y6
+	VUNPCKLPS  Y5, Y4, Y7
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPD  Y7, Y6, Y3
+	VUNPCKHPD  Y7, Y6, Y5
+	VUNPCKLPD  Y4, Y2, Y6
+	VUNPCKHPD  Y4, Y2, Y2
+	MOVLQSX    16(CX), R14
+	VSUBPS     Y0, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VMOVUPS    Y3, (DX)(R14*4)
+	MOVLQSX    20(CX), R14
+	VSUBPS     Y0, Y5, Y3
+	VMULPS     Y1, Y3, Y3
+	VMOVUPS    Y3, (DX)(R14*4)
+	MOVLQSX    24(CX), R14
+	VSUBPS     Y0, Y6, Y3
+	VMULPS     Y1, Y3, Y3
+	VMOVUPS    Y3, (DX)(R14*4)
+	MOVLQSX    28(CX), R14
+	VSUBPS     Y0, Y2, Y2
+	VMULPS     Y1, Y2, Y2
+	VMOVUPS    Y2, (DX)(R14*4)
+	ADDQ       $0x10, AX
+	ADDQ       $0x20, CX
+	DECQ       BX
+	JNZ        changed_block
+
+changed_block_end:
+done:
+	VZEROUPPER
+	RET
+
 DATA lanes3b808081<>+0(SB)/4, $0x3b808081
 DATA lanes3b808081<>+4(SB)/4, $0x3b808081
 DATA lanes3b808081<>+8(SB)/4, $0x3b808081
@@ -203,30 +366,30 @@ DATA lanesaf7efeff<>+56(SB)/4, $0xaf7efeff
 DATA lanesaf7efeff<>+60(SB)/4, $0xaf7efeff
 GLOBL lanesaf7efeff<>(SB), RODATA|NOPTR, $64
 
-// func loadU8AVX2(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
+// func loadU8AVX2(src *uint8, row *int, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·loadU8AVX2(SB), NOSPLIT, $0-48
-	MOVQ    src+0(FP), AX
-	MOVQ    at+16(FP), CX
-	MOVQ    dst+24(FP), DX
-	MOVQ    blocks+32(FP), BX
-	MOVQ    row+8(FP), SI
-	MOVLQSX (SI), DI
-	MOVLQSX 4(SI), R8
-	MOVLQSX 8(SI), R9
-	MOVLQSX 12(SI), R10
-	MOVLQSX 16(SI), R11
-	MOVLQSX 20(SI), R12
-	MOVLQSX 24(SI), R13
-	MOVLQSX 28(SI), SI
-	MOVL    mean+40(FP), R14
-	CMPL    R14, $0x00000000
-	JNE     changed
-	MOVL    factor+44(FP), R14
-	CMPL    R14, $0x3f800000
-	JNE     changed
-	TESTQ   BX, BX
-	JZ      block_end
+	MOVQ  src+0(FP), AX
+	MOVQ  at+16(FP), CX
+	MOVQ  dst+24(FP), DX
+	MOVQ  blocks+32(FP), BX
+	MOVQ  row+8(FP), SI
+	MOVQ  (SI), DI
+	MOVQ  8(SI), R8
+	MOVQ  16(SI), R9
+	MOVQ  24(SI), R10
+	MOVQ  32(SI), R11
+	MOVQ  40(SI), R12
+	MOVQ  48(SI), R13
+	MOVQ  56(SI), SI
+	MOVL  mean+40(FP), R14
+	CMPL  R14, $0x00000000
+	JNE   changed
+	MOVL  factor+44(FP), R14
+	CMPL  R14, $0x3f800000
+	JNE   changed
+	TESTQ BX, BX
+	JZ    block_end
 
 block:
 	VPMOVZXBD   (AX)(DI*1), Y0
@@ -414,7 +577,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func loadU8AVX512(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
+// func loadU8AVX512(src *uint8, row *int, at *int32, dst *float32, blocks int, mean float32, factor float32)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·loadU8AVX512(SB), NOSPLIT, $256-48
 	MOVQ      src+0(FP), AX
@@ -435,37 +598,37 @@ TEXT ·loadU8AVX512(SB), NOSPLIT, $256-48
 	JZ        block_end
 
 block:
-	MOVLQSX      (CX), DI
+	MOVQ         (CX), DI
 	VMOVDQU      (AX)(DI*1), X3
-	MOVLQSX      16(CX), DI
+	MOVQ         32(CX), DI
 	VINSERTI32X4 $0x01, (AX)(DI*1), Z3, Z3
-	MOVLQSX      32(CX), DI
+	MOVQ         64(CX), DI
 	VINSERTI32X4 $0x02, (AX)(DI*1), Z3, Z3
-	MOVLQSX      48(CX), DI
+	MOVQ         96(CX), DI
 	VINSERTI32X4 $0x03, (AX)(DI*1), Z3, Z3
-	MOVLQSX      4(CX), DI
+	MOVQ         8(CX), DI
 	VMOVDQU      (AX)(DI*1), X4
-	MOVLQSX      20(CX), DI
+	MOVQ         40(CX), DI
 	VINSERTI32X4 $0x01, (AX)(DI*1), Z4, Z4
-	MOVLQSX      36(CX), DI
+	MOVQ         72(CX), DI
 	VINSERTI32X4 $0x02, (AX)(DI*1), Z4, Z4
-	MOVLQSX      52(CX), DI
+	MOVQ         104(CX), DI
 	VINSERTI32X4 $0x03, (AX)(DI*1), Z4, Z4
-	MOVLQSX      8(CX), DI
+	MOVQ         16(CX), DI
 	VMOVDQU      (AX)(DI*1), X5
-	MOVLQSX      24(CX), DI
+	MOVQ         48(CX), DI
 	VINSERTI32X4 $0x01, (AX)(DI*1), Z5, Z5
-	MOVLQSX      40(CX), DI
+	MOVQ         80(CX), DI
 	VINSERTI32X4 $0x02, (AX)(DI*1), Z5, Z5
-	MOVLQSX      56(CX), DI
+	MOVQ         112(CX), DI
 	VINSERTI32X4 $0x03, (AX)(DI*1), Z5, Z5
-	MOVLQSX      12(CX), DI
+	MOVQ         24(CX), DI
 	VMOVDQU      (AX)(DI*1), X6
-	MOVLQSX      28(CX), DI
+	MOVQ         56(CX), DI
 	VINSERTI32X4 $0x01, (AX)(DI*1), Z6, Z6
-	MOVLQSX      44(CX), DI
+	MOVQ         88(CX), DI
 	VINSERTI32X4 $0x02, (AX)(DI*1), Z6, Z6
-	MOVLQSX      60(CX), DI
+	MOVQ         120(CX), DI
 	VINSERTI32X4 $0x03, (AX)(DI*1), Z6, Z6
 	VPUNPCKLBW   Z4, Z3, Z7
 	VPUNPCKLBW   Z6, Z5, Z8
@@ -594,37 +757,37 @@ changed:
 	JZ           changed_block_end
 
 changed_block:
-	MOVLQSX      (CX), DI
+	MOVQ         (CX), DI
 	VMOVDQU      (AX)(DI*1), X5
-	MOVLQSX      16(CX), DI
+	MOVQ         32(CX), DI
 	VINSERTI32X4 $0x01, (AX)(DI*1), Z5, Z5
-	MOVLQSX      32(CX), DI
+	MOVQ         64(CX), DI
 	VINSERTI32X4 $0x02, (AX)(DI*1), Z5, Z5
-	MOVLQSX      48(CX), DI
+	MOVQ         96(CX), DI
 	VINSERTI32X4 $0x03, (AX)(DI*1), Z5, Z5
-	MOVLQSX      4(CX), DI
+	MOVQ         8(CX), DI
 	VMOVDQU      (AX)(DI*1), X6
-	MOVLQSX      20(CX), DI
+	MOVQ         40(CX), DI
 	VINSERTI32X4 $0x01, (AX)(DI*1), Z6, Z6
-	MOVLQSX      36(CX), DI
+	MOVQ         72(CX), DI
 	VINSERTI32X4 $0x02, (AX)(DI*1), Z6, Z6
-	MOVLQSX      52(CX), DI
+	MOVQ         104(CX), DI
 	VINSERTI32X4 $0x03, (AX)(DI*1), Z6, Z6
-	MOVLQSX      8(CX), DI
+	MOVQ         16(CX), DI
 	VMOVDQU      (AX)(DI*1), X7
-	MOVLQSX      24(CX), DI
+	MOVQ         48(CX), DI
 	VINSERTI32X4 $0x01, (AX)(DI*1), Z7, Z7
-	MOVLQSX      40(CX), DI
+	MOVQ         80(CX), DI
 	VINSERTI32X4 $0x02, (AX)(DI*1), Z7, Z7
-	MOVLQSX      56(CX), DI
+	MOVQ         112(CX), DI
 	VINSERTI32X4 $0x03, (AX)(DI*1), Z7, Z7
-	MOVLQSX      12(CX), DI
+	MOVQ         24(CX), DI
 	VMOVDQU      (AX)(DI*1), X8
-	MOVLQSX      28(CX), DI
+	MOVQ         56(CX), DI
 	VINSERTI32X4 $0x01, (AX)(DI*1), Z8, Z8
-	MOVLQSX      44(CX), DI
+	MOVQ         88(CX), DI
 	VINSERTI32X4 $0x02, (AX)(DI*1), Z8, Z8
-	MOVLQSX      60(CX), DI
+	MOVQ         120(CX), DI
 	VINSERTI32X4 $0x03, (AX)(DI*1), Z8, Z8
 	VPUNPCKLBW   Z6, Z5, Z9
 	VPUNPCKLBW   Z8, Z7, Z10
@@ -797,6 +960,57 @@ DATA lanesTogether<>+52(SB)/4, $0x00000007
 DATA lanesTogether<>+56(SB)/4, $0x0000000b
 DATA lanesTogether<>+60(SB)/4, $0x0000000f
 GLOBL lanesTogether<>(SB), RODATA|NOPTR, $64
+
+// func standardiseAVX2(at *int32, mean *float64, sd *float64, dst *float32, n int, to float64)
+// Requires: AVX
+TEXT ·standardiseAVX2(SB), NOSPLIT, $0-48
+	MOVQ         at+0(FP), AX
+	MOVQ         mean+8(FP), CX
+	MOVQ         sd+16(FP), DX
+	MOVQ         dst+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VBROADCASTSD to+40(FP), Y0
+	TESTQ        SI, SI
+	JZ           feature_end
+
+feature:
+	MOVLQSX      (AX), DI
+	LEAQ         (BX)(DI*4), DI
+	VBROADCASTSD (CX), Y1
+	VBROADCASTSD (DX), Y2
+	VCVTPS2PD    (DI), Y3
+	VSUBPD       Y1, Y3, Y3
+	VDIVPD       Y2, Y3, Y3
+	VMULPD       Y3, Y0, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, (DI)
+	VCVTPS2PD    16(DI), Y3
+	VSUBPD       Y1, Y3, Y3
+	VDIVPD       Y2, Y3, Y3
+	VMULPD       Y3, Y0, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 16(DI)
+	VCVTPS2PD    32(DI), Y3
+	VSUBPD       Y1, Y3, Y3
+	VDIVPD       Y2, Y3, Y3
+	VMULPD       Y3, Y0, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 32(DI)
+	VCVTPS2PD    48(DI), Y3
+	VSUBPD       Y1, Y3, Y3
+	VDIVPD       Y2, Y3, Y3
+	VMULPD       Y3, Y0, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 48(DI)
+	ADDQ         $0x04, AX
+	ADDQ         $0x08, CX
+	ADDQ         $0x08, DX
+	DECQ         SI
+	JNZ          feature
+
+feature_end:
+	VZEROUPPER
+	RET
 
 // func transposeAVX2(x *float32, dst *float32, dstStride int, blocks int)
 // Requires: AVX

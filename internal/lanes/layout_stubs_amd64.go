@@ -5,13 +5,19 @@
 package lanes
 
 //go:noescape
-func loadF32AVX2(src *float32, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
+func loadF32AVX2(src *float32, row *int, at *int32, dst *float32, blocks int, mean float32, factor float32)
 
 //go:noescape
-func loadU8AVX2(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
+func loadF16AVX2(src *uint16, row *int, at *int32, dst *float32, blocks int, mean float32, factor float32)
 
 //go:noescape
-func loadU8AVX512(src *uint8, row *int32, at *int32, dst *float32, blocks int, mean float32, factor float32)
+func loadU8AVX2(src *uint8, row *int, at *int32, dst *float32, blocks int, mean float32, factor float32)
+
+//go:noescape
+func loadU8AVX512(src *uint8, row *int, at *int32, dst *float32, blocks int, mean float32, factor float32)
+
+//go:noescape
+func standardiseAVX2(at *int32, mean *float64, sd *float64, dst *float32, n int, to float64)
 
 //go:noescape
 func transposeAVX2(x *float32, dst *float32, dstStride int, blocks int)

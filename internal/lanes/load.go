@@ -52,7 +52,7 @@ var AsIs = []Channel{{Mean: 0, Factor: 1}}
 //			dst[at[f]+i] = (float32(src[row[i]+f])/255 - c.Mean) * c.Factor
 //		}
 //	}
-func (l *Load) U8(src []uint8, row *[Lanes]int32, channels []Channel, dst []float32) {
+func (l *Load) U8(src []uint8, row *[Lanes]int, channels []Channel, dst []float32) {
 	l.check(len(src), row, len(channels), len(dst))
 	per := len(l.at) / len(channels)
 	for k, c := range channels {
@@ -60,7 +60,7 @@ func (l *Load) U8(src []uint8, row *[Lanes]int32, channels []Channel, dst []floa
 		for f := first + loadU8Assembly(src[first:], row, l.at[first:end], c, dst); f < end; f++ {
 			v := at(dst, int(l.at[f]))
 			for i, r := range row {
-				v[i] = (float32(src[int(r)+f])/255 - c.Mean) * c.Factor
+				v[i] = (float32(src[r+f])/255 - c.Mean) * c.Factor
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func (l *Load) U8(src []uint8, row *[Lanes]int32, channels []Channel, dst []floa
 // F32 takes numbers:
 //
 //	dst[at[f]+i] = (src[row[i]+f] - c.Mean) * c.Factor
-func (l *Load) F32(src []float32, row *[Lanes]int32, channels []Channel, dst []float32) {
+func (l *Load) F32(src []float32, row *[Lanes]int, channels []Channel, dst []float32) {
 	l.check(len(src), row, len(channels), len(dst))
 	per := len(l.at) / len(channels)
 	for k, c := range channels {
@@ -77,15 +77,58 @@ func (l *Load) F32(src []float32, row *[Lanes]int32, channels []Channel, dst []f
 		for f := first + loadF32Assembly(src[first:], row, l.at[first:end], c, dst); f < end; f++ {
 			v := at(dst, int(l.at[f]))
 			for i, r := range row {
-				v[i] = (src[int(r)+f] - c.Mean) * c.Factor
+				v[i] = (src[r+f] - c.Mean) * c.Factor
 			}
 		}
 	}
 }
 
-func (l *Load) check(src int, row *[Lanes]int32, channels, dst int) {
+// F16 takes numbers of 16 bits, which it widens:
+//
+//	dst[at[f]+i] = (src[row[i]+f].Float32() - c.Mean) * c.Factor
+func (l *Load) F16(src []Float16, row *[Lanes]int, channels []Channel, dst []float32) {
+	l.check(len(src), row, len(channels), len(dst))
+	per := len(l.at) / len(channels)
+	for k, c := range channels {
+		first, end := k*per, (k+1)*per
+		for f := first + loadF16Assembly(src[first:], row, l.at[first:end], c, dst); f < end; f++ {
+			v := at(dst, int(l.at[f]))
+			for i, r := range row {
+				v[i] = (src[r+f].Float32() - c.Mean) * c.Factor
+			}
+		}
+	}
+}
+
+// Standard says how features are standardised: v as float32(To·((v − Mean)/SD)), computed in float64, and 0 where SD is 0.
+type Standard struct {
+	Mean, SD []float64 // of each feature
+	To       float64
+}
+
+// Standardise standardises what was loaded, of which each feature is one of s:
+//
+//	dst[at[f]+i] = float32(s.To * ((float64(dst[at[f]+i]) - s.Mean[f]) / s.SD[f]))
+func (l *Load) Standardise(s *Standard, dst []float32) {
+	sameLen("means", len(s.Mean), len(l.at))
+	sameLen("deviations", len(s.SD), len(l.at))
+	checkLen("dst", len(dst), l.dst)
+	for f := standardiseAssembly(l.at, s, dst); f < len(l.at); f++ {
+		v := at(dst, int(l.at[f]))
+		for i, x := range v {
+			v[i] = float32(s.To * ((float64(x) - s.Mean[f]) / s.SD[f]))
+		}
+	}
+	for f, sd := range s.SD {
+		if sd == 0 {
+			clear(at(dst, int(l.at[f]))[:])
+		}
+	}
+}
+
+func (l *Load) check(src int, row *[Lanes]int, channels, dst int) {
 	for i, r := range row {
-		if r < 0 || int(r)+len(l.at) > src {
+		if r < 0 || r > src-len(l.at) {
 			panic(fmt.Sprintf("lanes: lane %d: example at %d, of %d features, in %d values", i, r, len(l.at), src))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/cluster"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Alone is the Executor of a worker. It restores the phases before the one of its task from the results that the task names, and carries
@@ -56,11 +57,11 @@ func (a *Alone) carry(ctx context.Context, w *work) error {
 	if w.Name != task.Phase || task.Part < 0 || task.Part >= len(w.Parts) {
 		return fmt.Errorf("the task is part %d of phase %q, and the run comes to phase %q of %d parts first", task.Part, task.Phase, w.Name, len(w.Parts))
 	}
-	return a.carryOut(ctx, w.Parts[task.Part])
+	return a.carryOut(ctx, w.run, w.Parts[task.Part])
 }
 
 // carryOut takes the part to its end.
-func (a *Alone) carryOut(ctx context.Context, part Part) error {
+func (a *Alone) carryOut(ctx context.Context, run *Run, part Part) error {
 	if a.job.State != nil {
 		was, err := unpack(a.job.State)
 		if err == nil {
@@ -81,7 +82,10 @@ func (a *Alone) carryOut(ctx context.Context, part Part) error {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(err, a.save(part))
 		}
-		line, err := part.Step(ctx)
+		line, err := run.step(ctx, part)
+		if errors.As(err, new(*regular.ChangedError)) { // of this machine
+			return err
+		}
 		if err != nil {
 			if ctx.Err() == nil {
 				return &cluster.FinalError{Err: err}

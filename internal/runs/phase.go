@@ -181,7 +181,7 @@ func (w *work) advance(ctx context.Context, i int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		line, err := part.Step(ctx)
+		line, err := w.run.step(ctx, part)
 		if w.Open && err == io.EOF && part.Done() {
 			w.end()
 			return w.run.keep.step(i, part, w.SaveEnds)
@@ -197,6 +197,17 @@ func (w *work) advance(ctx context.Context, i int) error {
 		}
 	}
 	return nil
+}
+
+// step makes a step of a part. What it made of data that have changed meanwhile, which may be an error, is worth nothing.
+func (r *Run) step(ctx context.Context, part Part) (Line, error) {
+	line, err := part.Step(ctx)
+	if r.Intact != nil {
+		if changed := r.Intact(); changed != nil {
+			return line, changed
+		}
+	}
+	return line, err
 }
 
 // end notes that a part has ended without a further step.

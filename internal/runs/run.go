@@ -33,6 +33,10 @@ type Options struct {
 type Run struct {
 	Manifest Manifest // current state; the caller adds Notes and Findings
 
+	// Intact, if not nil, is asked after each step whether the data are as they were when the run began. An error stops the run, and the step
+	// does not count.
+	Intact func() error
+
 	config []byte
 	notice func(text string)
 	free   func(dir string) (bytes int64, ok bool)

@@ -91,6 +91,7 @@ type job struct {
 	options Options
 	watch   func(l TraceLine) error                // of both phases
 	before  func(ctx context.Context, k int) error // of every step
+	intact  func() error                           // of the run
 
 	watched []TraceLine // what Watch was told
 	kept    []TraceLine // what Resumed was told
@@ -127,6 +128,7 @@ func (j *job) in(ctx context.Context, f *Folder) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	run.Intact = j.intact
 	if run.Done() {
 		return run, run.ReadBack(func() error {
 			record, err := Read(f.Dir, fitKind)

@@ -21,8 +21,10 @@ func layout() {
 		}
 		return
 	})
+	loadF16()
 	loadU8()
 	loadU8Wide()
+	standardise()
 	transpose()
 	laneSums()
 	float32s()
@@ -60,13 +62,13 @@ func quads(v [4]vec) [4]vec {
 // loadRows writes a kernel that takes 8 rows and blocks of 8 features. read returns the first four and the last four
 // features of rows j and j+4, side by side.
 func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg.Register) (low, high [4]vec)) {
-	TEXT(kernel, NOSPLIT, "func(src *"+of+", row, at *int32, dst *float32, blocks int, mean, factor float32)")
+	TEXT(kernel, NOSPLIT, "func(src *"+of+", row *int, at *int32, dst *float32, blocks int, mean, factor float32)")
 	Pragma("noescape")
 	src, at, dst, blocks := load("src"), load("at"), load("dst"), load("blocks")
 	table, row := load("row"), make([]reg.Register, 8)
 	for i := range row {
 		row[i] = GP64()
-		MOVLQSX(Mem{Base: table, Disp: 4 * i}, row[i])
+		MOVQ(Mem{Base: table, Disp: 8 * i}, row[i])
 	}
 	inChannel(&machine{avx2, map[uint32]Op{}}, func(label string, taken func(vec) vec) {
 		loop(label, blocks, func() {
@@ -123,12 +125,26 @@ func fractions(m *machine) func(x vec) vec {
 // loadU8 takes 8 rows and blocks of 8 features.
 func loadU8() {
 	divided := fractions(&machine{avx2, map[uint32]Op{}})
-	loadRows("loadU8AVX2", "uint8", 1, func(src reg.Register, row []reg.Register) (low, high [4]vec) {
+	loadRows("loadU8AVX2", "uint8", 1, widened(func(src reg.Register, row reg.Register, x vec) vec {
+		VPMOVZXBD(Mem{Base: src, Index: row, Scale: 1}, x)
+		return divided(x)
+	}))
+}
+
+// loadF16 takes 8 rows and blocks of 8 features. It needs no stack: it may read a file that shrinks, and a fault of it becomes a panic.
+func loadF16() {
+	loadRows("loadF16AVX2", "uint16", 2, widened(func(src reg.Register, row reg.Register, x vec) vec {
+		VCVTPH2PS(Mem{Base: src, Index: row, Scale: 2}, x)
+		return x
+	}))
+}
+
+// widened is a read of loadRows whose numbers, of which one widens 8 of a row into x, are not yet float32.
+func widened(one func(src, row reg.Register, x vec) vec) func(src reg.Register, row []reg.Register) (low, high [4]vec) {
+	return func(src reg.Register, row []reg.Register) (low, high [4]vec) {
 		var v [8]vec
 		for i := range v {
-			x := YMM()
-			VPMOVZXBD(Mem{Base: src, Index: row[i], Scale: 1}, x)
-			v[i] = divided(x)
+			v[i] = one(src, row[i], YMM())
 		}
 		for j := range 4 {
 			low[j], high[j] = YMM(), YMM()
@@ -136,7 +152,35 @@ func loadU8() {
 			VPERM2F128(Imm(0x31), v[j+4], v[j], high[j])
 		}
 		return
+	}
+}
+
+// standardise takes the vectors of n features, in float64, a quarter of a vector at a time.
+func standardise() {
+	TEXT("standardiseAVX2", NOSPLIT, "func(at *int32, mean, sd *float64, dst *float32, n int, to float64)")
+	Pragma("noescape")
+	at, mean, sd, dst, n, to := load("at"), load("mean"), load("sd"), load("dst"), load("n"), YMM()
+	VBROADCASTSD(param("to"), to)
+	loop("feature", n, func() {
+		x, m, d := GP64(), YMM(), YMM()
+		MOVLQSX(Mem{Base: at}, x)
+		LEAQ(Mem{Base: dst, Index: x, Scale: 4}, x)
+		VBROADCASTSD(Mem{Base: mean}, m)
+		VBROADCASTSD(Mem{Base: sd}, d)
+		for i := range 4 {
+			v := YMM()
+			VCVTPS2PD(Mem{Base: x, Disp: 16 * i}, v)
+			VSUBPD(m, v, v)
+			VDIVPD(d, v, v)
+			VMULPD(v, to, v)
+			VCVTPD2PSY(v, v.AsX())
+			VMOVUPS(v.AsX(), Mem{Base: x, Disp: 16 * i})
+		}
+		ADDQ(Imm(4), at)
+		advance(8, mean, sd)
 	})
+	VZEROUPPER()
+	RET()
 }
 
 // loadU8Wide takes 16 rows and blocks of 16 features. It transposes bytes, where loadU8 transposes numbers of four bytes: that is
@@ -144,7 +188,7 @@ func loadU8() {
 // feature side by side, and a permutation brings those of all lanes together.
 func loadU8Wide() {
 	m := &machine{avx512, map[uint32]Op{}}
-	TEXT("loadU8AVX512", NOSPLIT, "func(src *uint8, row, at *int32, dst *float32, blocks int, mean, factor float32)")
+	TEXT("loadU8AVX512", NOSPLIT, "func(src *uint8, row *int, at *int32, dst *float32, blocks int, mean, factor float32)")
 	Pragma("noescape")
 	src, row, at, dst, blocks := load("src"), load("row"), load("at"), load("dst"), load("blocks")
 	data := GLOBL("lanesTogether", RODATA|NOPTR)
@@ -160,7 +204,7 @@ func loadU8Wide() {
 			a[k] = ZMM()
 			for l := range 4 {
 				from := GP64()
-				MOVLQSX(Mem{Base: row, Disp: 4 * (4*l + k)}, from)
+				MOVQ(Mem{Base: row, Disp: 8 * (4*l + k)}, from)
 				if l == 0 {
 					VMOVDQU(Mem{Base: src, Index: from, Scale: 1}, a[k].AsX())
 				} else {
