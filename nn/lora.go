@@ -83,8 +83,8 @@ func (l LoRA) derive(b *builder, n *node) error {
 	case l.Rank < 1:
 		return fmt.Errorf("rank: "+wantRank, l.Rank)
 	case l.Rank > most && !l.Full:
-		return fmt.Errorf("rank: %d is above %d, the rank of any matrix of %d×%d: more rows of A add nothing that B A could not be. "+
-			"Take at most %[2]d, or write full: true", l.Rank, most, l.Units, in)
+		return fmt.Errorf("rank: %d is above %d, the rank of any matrix of %d×%d, and more rows of A add nothing to what B A can be: "+
+			"take at most %[2]d, or write full: true", l.Rank, most, l.Units, in)
 	case !l.scales():
 		return fmt.Errorf("alpha: "+wantAlpha, l.Alpha, l.Rank)
 	}
