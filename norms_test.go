@@ -13,7 +13,13 @@ import (
 // ofNorms is the network of testdata/pytorch/bottleneck.yaml, with the rest of a config.
 func ofNorms(t *testing.T, sets ...string) Spec {
 	t.Helper()
-	spec := parsed(t, "testdata/pytorch/bottleneck.yaml", sets...)
+	return ofPyTorch(t, "bottleneck", sets...)
+}
+
+// ofPyTorch is a network of testdata/pytorch, with the rest of a config.
+func ofPyTorch(t *testing.T, name string, sets ...string) Spec {
+	t.Helper()
+	spec := parsed(t, "testdata/pytorch/"+name+".yaml", sets...)
 	for _, file := range []*string{&spec.Model.Init, &spec.Data.Train.Inputs, &spec.Data.Train.Targets} {
 		*file = filepath.Join("testdata", "pytorch", *file)
 	}

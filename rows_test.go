@@ -69,6 +69,9 @@ func small(t *testing.T) map[string]Spec {
 		"decided-risk": trees(t, "prior.anchor=null", "method=map", "data.split={calibrate: 0.3}",
 			"decide={temperature: true, abstain: {by: entropy, at: {risk: 0.6}}}"),
 		"norms": ofNorms(t, normal, fromInit),
+		// An embedding, and a low-rank update of a trained layer, where all is random and where the update alone is.
+		"updates":      ofPyTorch(t, "tokens", normal, fromInit),
+		"updates-last": ofPyTorch(t, "tokens", normal, fromInit, "model.random=last"),
 		"classified": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2", "method=ensemble", "prior.anchor=null",
 			"decide={temperature: true, sets: {score: lac, rate: 0.9}, abstain: {by: classifier, at: f1}}"),
 		"decided-numbers": regression(t, "both", "data.split={calibrate: 0.3}",

@@ -69,7 +69,8 @@ func (n *Net) takes(set *data.Set) error {
 // takes implements choosy.
 func (l Embed) takes(set *data.Set) error {
 	if set.U8 != nil {
-		return fmt.Errorf("data set %q holds bytes, which a network sees divided by 255, and embed takes whole numbers: save them as floats, x.astype(numpy.float32)", set.Name)
+		return fmt.Errorf("data set %q holds bytes, which a network sees divided by 255, and embed takes whole numbers: "+
+			"save them as floats, x.astype(numpy.float32)", set.Name)
 	}
 	x := make([]float64, set.Features())
 	for i := range set.Len() {

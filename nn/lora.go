@@ -21,7 +21,7 @@ type LoRA struct {
 	Units  int     `yaml:"units"`                 // number of outputs, as in the dense layer that was trained
 	Rank   int     `yaml:"rank"`                  // r, of the update: rows of A and columns of B
 	Alpha  float64 `yaml:"alpha"`                 // the update is multiplied by alpha/rank
-	Full   bool    `yaml:"full,omitempty"`        // the rank may be above that of any matrix of the layer's shape; default false
+	Full   bool    `yaml:"full,omitempty"`        // the rank may be above that of any matrix of the layer's shape
 	NoBias bool    `yaml:"bias,not,omitempty"`    // whether the trained layer has a bias (in Go: whether it has none)
 	Name   string  `yaml:"name,beside,omitempty"` // how its tensors begin in files of weights: NAME.weight, NAME.bias, NAME.lora_A, NAME.lora_B; default: the layer's number, counted from 0 over all layers, as in PyTorch's nn.Sequential
 }
@@ -83,8 +83,8 @@ func (l LoRA) derive(b *builder, n *node) error {
 	case l.Rank < 1:
 		return fmt.Errorf("rank: "+wantRank, l.Rank)
 	case l.Rank > most && !l.Full:
-		return fmt.Errorf("rank: %d is above %d, the rank of any matrix of %d×%d: more rows of A add nothing that B A could not be. "+
-			"Take at most %[2]d, or write full: true", l.Rank, most, l.Units, in)
+		return fmt.Errorf("rank: %d is above %d, the rank of any matrix of %d×%d, and more rows of A add nothing to what B A can be: "+
+			"take at most %[2]d, or write full: true", l.Rank, most, l.Units, in)
 	case !l.scales():
 		return fmt.Errorf("alpha: "+wantAlpha, l.Alpha, l.Rank)
 	}

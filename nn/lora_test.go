@@ -230,7 +230,7 @@ func TestRolesOfUpdates(t *testing.T) {
 // TestUpdateFaults: updates that cannot be are refused, with place and mend.
 func TestUpdateFaults(t *testing.T) {
 	for want, layers := range map[string][]Layer{
-		"layer 0 (lora): rank: 4 is above 3, the rank of any matrix of 3×5: more rows of A add nothing that B A could not be. Take at most 3, or write full: true": {LoRA{Units: 3, Rank: 4, Alpha: 1}},
+		"layer 0 (lora): rank: 4 is above 3, the rank of any matrix of 3×5, and more rows of A add nothing to what B A can be: take at most 3, or write full: true": {LoRA{Units: 3, Rank: 4, Alpha: 1}},
 		"layer 1 (lora): rank: 3 is above 2":                           {Dense{Units: 2}, LoRA{Units: 3, Rank: 3, Alpha: 1}},
 		"layer 0 (lora): rank: want a rank of at least 1, have 0":      {LoRA{Units: 3, Alpha: 1}},
 		"layer 0 (lora): alpha: want a number above 0, have 0":         {LoRA{Units: 3, Rank: 1}},
