@@ -31,3 +31,11 @@ func inputs[T uint8 | float32 | lanes.Float16](all []T, at []int32, shape []int,
 	}
 	return *scratch
 }
+
+// exampleAt returns the example at a position of a batch, or the row of an example; nil: all, in order.
+func exampleAt(rows []int32, i int) int {
+	if rows == nil {
+		return i
+	}
+	return int(rows[i])
+}

@@ -208,14 +208,6 @@ func (m *Model) count(rows []int32) (int, error) {
 	return len(rows), nil
 }
 
-// exampleAt returns the example at a position of the batch.
-func exampleAt(rows []int32, i int) int {
-	if rows == nil {
-		return i
-	}
-	return int(rows[i])
-}
-
 // load copies n examples into the tile's lanes and runs the ops that all particles share. The lanes after the last example
 // repeat it, so that they cannot overflow where the example does not; their gradients are masked. view is as in logLik.
 func (m *Model) load(t *tape, view *View, rows []int32, first, n int) {
