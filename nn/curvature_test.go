@@ -214,9 +214,9 @@ func TestSameCurvature(t *testing.T) {
 	}
 }
 
-// TestKroneckerIsWhole: for a gaussian linear head N A⊗G is the Gauss-Newton matrix.
+// TestKroneckerIsWhole: for a gaussian linear head N A⊗G is the Gauss-Newton matrix. A learned log σ has a factor of its own.
 func TestKroneckerIsWhole(t *testing.T) {
-	net := mustNet(t, []int{11}, []Layer{Dense{Units: 3}}, Gaussian{SD: .7})
+	net := mustNet(t, []int{11}, []Layer{Dense{Units: 3}}, Gaussian{SD: Learned})
 	r := rand.New(rand.NewPCG(5, 6))
 	set, theta, d := testSet(net, 333, false, r), testTheta(net, 1, r), net.dim
 	m, err := NewModel(net, set, pool.New(2))
@@ -228,10 +228,14 @@ func TestKroneckerIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	factors, err := m.Factors(context.Background(), theta)
-	if err != nil || len(factors) != 1 {
+	if err != nil || len(factors) != 2 {
 		t.Fatal(factors, err)
 	}
-	f := factors[0]
+	f, own := factors[0], factors[1]
+	d-- // of the head
+	if got := 333 * own.A[0] * own.G[0]; own.Layer != "log_sd" || got != h[d*(d+1)+d] || got != 2*333*3 {
+		t.Errorf("%s has the information %v, in the matrix %v", own.Layer, got, h[d*(d+1)+d])
+	}
 	split := func(i int) (out, in int) { // W is [3, 11], and b follows
 		if i >= 33 {
 			return i - 33, 11
@@ -243,8 +247,8 @@ func TestKroneckerIsWhole(t *testing.T) {
 			o, i := split(p)
 			u, j := split(q)
 			want := 333 * f.A[i*12+j] * f.G[o*3+u]
-			if !(math.Abs(h[p*d+q]-want) <= 1e-5*math.Sqrt(h[p*d+p]*h[q*d+q])) {
-				t.Fatalf("h[%d, %d] = %.8g, N A⊗G %.8g", p, q, h[p*d+q], want)
+			if got := h[p*(d+1)+q]; !(math.Abs(got-want) <= 1e-5*math.Sqrt(h[p*(d+1)+p]*h[q*(d+1)+q])) {
+				t.Fatalf("h[%d, %d] = %.8g, N A⊗G %.8g", p, q, got, want)
 			}
 		}
 	}
