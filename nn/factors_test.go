@@ -255,20 +255,28 @@ func first(set *data.Set, n int) *data.Set {
 	return &some
 }
 
-// TestFactorsOfManyRows: widths beyond a block, rows that are kept and rows that are summed, several rounds, a tail, and no bias.
+// TestFactorsOfManyRows: widths beyond a block, rows that are kept and rows that are summed, several rounds, a tail, and no bias; windows whose
+// sizes, steps and borders differ down and across.
 func TestFactorsOfManyRows(t *testing.T) {
-	net := mustNet(t, []int{150}, []Layer{Dense{Units: 131, NoBias: true}, Tanh, Dense{Units: 140}, Swish, Dense{Units: 2}}, Categorical{})
-	r := rand.New(rand.NewPCG(1, 3))
-	set, theta := testSet(net, 1033, false, r), testTheta(net, 1, r)
-	m, err := NewModel(net, set, pool.New(2))
-	if err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		net *Net
+		n   int
+	}{
+		{mustNet(t, []int{150}, []Layer{Dense{Units: 131, NoBias: true}, Tanh, Dense{Units: 140}, Swish, Dense{Units: 2}}, Categorical{}), 1033},
+		{odd(t), 3},
+	} {
+		r := rand.New(rand.NewPCG(1, 3))
+		set, theta := testSet(c.net, c.n, false, r), testTheta(c.net, 1, r)
+		m, err := NewModel(c.net, set, pool.New(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		factors, err := m.Factors(context.Background(), theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFactors(t, c.net, theta, set, factors, func(int, int) bool { return false })
 	}
-	factors, err := m.Factors(context.Background(), theta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkFactors(t, net, theta, set, factors, func(int, int) bool { return false })
 }
 
 // TestFactorsOfLastLayer: where only the last layer is random, it alone has a factor, the same as where all layers are.
