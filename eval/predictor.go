@@ -10,6 +10,7 @@ import (
 type Predictor struct {
 	Posterior  *bnn.Ensemble
 	Schema     *data.Schema         // of the run: how a file becomes inputs, and predictions numbers in the target's units
+	Through    *Backbone            // whose features the posterior predicts from: a file has the inputs of this network; nil: it has those of the posterior
 	Decision   *Decision            // what the posterior decides by; nil: it decides nothing
 	Pool       *pool.Pool           // nil: one with a thread for each CPU
 	Progress   func(done, rows int) // called after each block of rows, and once before the first; nil: not called
