@@ -136,7 +136,7 @@ func (b *Backbone) fits(dir string, rows, width int, size int64) error {
 	}
 	if need := int64(rows) * int64(width) * size; known && need > free {
 		return &InputError{fmt.Errorf("%s of %s features take %s, and the disk of %s has %s left: make room, write float16, or take fewer rows",
-			numeral.Several(rows, "row"), numeral.Count(width), megabytes(need), dir, megabytes(free))}
+			numeral.Several(rows, "row"), numeral.Count(width), bytesOf(need), dir, bytesOf(free))}
 	}
 	return nil
 }
@@ -151,8 +151,15 @@ func (b *Backbone) of(ctx context.Context, set *data.Set) ([]float32, error) {
 	return features, model.Outputs(ctx, nil, b.Theta, features)
 }
 
-// megabytes says how many bytes, rounded up.
-func megabytes(n int64) string { return numeral.Count(int((n+999_999)/1_000_000)) + " MB" }
+// bytesOf says how many bytes, in a unit that suits them.
+func bytesOf(n int64) string {
+	for _, u := range numeral.ByteUnits {
+		if size := float64(n) / u.Bytes; size >= 1 {
+			return numeral.Fixed(size, 1) + " " + u.Name
+		}
+	}
+	return numeral.Several(int(n), "byte")
+}
 
 // head makes the inputs of a head from those of the backbone, as if their features were read from a file of float32 numbers.
 func (b *Backbone) head(ctx context.Context, head *data.Schema, set *data.Set) (*data.Set, error) {

@@ -37,7 +37,7 @@ layers, or last. Rows are computed in blocks, so that neither file need fit in m
 predict with --backbone applies such a head to the original inputs.`,
 		Example: `  starling features resnet.yaml --layer fc --in images.npy --out features.npy
   starling features runs/digits --layer last --in new.npy --out new-features.npy
-  starling features runs/digits --layer 2 --in new.npy --out f.npy --dtype float16`,
+  starling features runs/x --layer 2 --in new.npy --out f.npy --dtype float16`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkThreads(options.Threads); err != nil {

@@ -23,7 +23,7 @@ func newNew() *cobra.Command {
 	var jsonOut bool
 	cmd := &cobra.Command{
 		Use:   "new FILE --target COLUMN|FILE",
-		Short: "Look at a table, or at features, and print a commented config to train on it",
+		Short: "Look at a table, and print a commented config to train on it",
 		Long: `New looks at a table and prints a config for it: which column is predicted and whether it is a class or a number, which
 columns are left out, a network by the size of the table, a prior that learns its widths, and chains with a budget by its rows.
 Every line can be changed.

@@ -77,7 +77,7 @@ apostrophe.`,
   starling predict runs/churn --in new.csv --out raw.csv --untempered
   starling predict runs/rents --in new.csv --out q.csv --quantiles .1,.5,.9
   starling predict runs/digits --in images.npy --out probabilities.npy --json
-  starling predict runs/head --backbone resnet.yaml --layer fc --in new.npy --out p.csv
+  starling predict head --backbone resnet.yaml --layer fc --in x.npy --out p.csv
   gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
