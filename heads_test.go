@@ -113,6 +113,45 @@ func TestHeadOnFeatures(t *testing.T) {
 	}
 }
 
+// TestHeadStandardises: a head that standardises its features predicts through its backbone as it does from a file of them.
+func TestHeadStandardises(t *testing.T) {
+	t.Chdir(filepath.Join("testdata", "pytorch"))
+	backbone, err := Backbone(parsed(t, "gelu.yaml"), "fc2", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	features := filepath.Join(t.TempDir(), "features.npy")
+	if _, err := backbone.File(t.Context(), "gelu-inputs.npy", features, eval.Float32); err != nil {
+		t.Fatal(err)
+	}
+	text, err := NewHeadConfig(features, "gelu-targets.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := ParseSpec("", text, "method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3}}}}", "map={epochs: 3, restarts: 2}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, dir := kept(t, spec)
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers [2]bytes.Buffer
+	for i, in := range []string{features, "gelu-inputs.npy"} {
+		p := run.Predictor(Options{})
+		if i == 1 {
+			p.Through = backbone
+		}
+		if _, err := p.To(t.Context(), in, &answers[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if from, by := answers[0].String(), answers[1].String(); from != by || strings.Contains(from, "NaN") {
+		t.Errorf("from features:\n%s\nthrough the backbone:\n%s", from, by)
+	}
+}
+
 // TestBackboneStandardises: features of a run's network are those of its best restart, for inputs standardised as the run's; in blocks, of a
 // table and of an array, they are the same.
 func TestBackboneStandardises(t *testing.T) {

@@ -54,7 +54,7 @@ func TestHeadConfig(t *testing.T) {
 		}
 		y, many = append(y, class), append(many, 1e4*x[i*width], -x[i*width+1])
 	}
-	small := []string{"method.mcmc.epochs=300", "method.mcmc.chains=2", "map.epochs=20", "map.restarts=2"}
+	small := []string{"method.mcmc.epochs=600", "method.mcmc.chains=2", "method.mcmc.keep=100", "map.epochs=20", "map.restarts=2"}
 	fit := func(inputs, targets string) (*Result, Spec) {
 		text, err := NewHeadConfig(inputs, targets)
 		if err != nil {

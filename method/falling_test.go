@@ -83,3 +83,18 @@ func TestFalling(t *testing.T) {
 		}
 	}
 }
+
+// TestFallingBest: a descent that gained much by its doublings, but not in its last twentieth, has had its best epoch.
+func TestFallingBest(t *testing.T) {
+	const e = 200
+	var val []float64
+	for k := range e {
+		val = append(val, 1-float64(min(k, 185))/400+float64(max(0, k-185))/1e6)
+	}
+	if f, is := newDescended(e, nn.Constant{}, val).falling(); is {
+		t.Errorf("the best epoch is 186 of 200: %+v", f)
+	}
+	if _, is := newDescended(e, nn.Constant{}, append([]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, val[:190]...)).falling(); !is { // 196
+		t.Error("the best epoch is 196 of 200, and nothing is said")
+	}
+}

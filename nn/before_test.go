@@ -140,3 +140,17 @@ func TestBeforeNames(t *testing.T) {
 		}
 	}
 }
+
+// TestBeforeFlat: the inputs of a dense layer behind planes are flat, those of a convolution and of a residual are planes.
+func TestBeforeFlat(t *testing.T) {
+	conv := Conv{Filters: 3, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}
+	net, err := New([]int{1, 6, 5}, []Layer{conv, ReLU, conv, Residual{[]Layer{conv}, nil}, MaxPool{Size: [2]int{2, 2}}, Dense{Units: 4}}, Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]int{"2": {3, 6, 5}, "3": {3, 6, 5}, "last": {3 * 3 * 2}} {
+		if before, err := net.Before(name); err != nil || !slices.Equal(before.Output(), want) || before.Outputs() != volume(want...) {
+			t.Errorf("%s: %v, want features of shape %v", name, err, want)
+		}
+	}
+}
