@@ -76,7 +76,9 @@ func TestHeadOnFeatures(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := run.Predictor(Options{Threads: 1})
-		p.Through = through
+		if through != nil {
+			p.Through = through
+		}
 		var b bytes.Buffer
 		if n, err := p.To(t.Context(), in, &b); err != nil || n != rows {
 			t.Fatal(n, err)

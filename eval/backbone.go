@@ -161,6 +161,8 @@ func bytesOf(n int64) string {
 	return numeral.Several(int(n), "byte")
 }
 
+func (b *Backbone) reads() *data.Schema { return b.Schema }
+
 // head makes the inputs of a head from those of the backbone, as if their features were read from a file of float32 numbers.
 func (b *Backbone) head(ctx context.Context, head *data.Schema, set *data.Set) (*data.Set, error) {
 	features, err := b.of(ctx, set)

@@ -98,7 +98,7 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 // schema says how a file becomes inputs: of the posterior or, of a head, of its backbone.
 func (p *Predictor) schema() *data.Schema {
 	if p.Through != nil {
-		return p.Through.Schema
+		return p.Through.reads()
 	}
 	return p.Schema
 }
