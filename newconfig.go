@@ -72,7 +72,7 @@ func tableConfig(table data.CSV, look *data.Look, of noiseKind) presets.Table {
 		t.Outputs, t.Likelihood, t.Noise = of.likelihood(look)
 		t.Proposals = proposals(look.Spread)
 	}
-	t.Layers, t.Prior, t.Chains, t.States, t.Batch = network.layers(), "{shape: 0.5, rate: 0.05}", tableChains, tableKept, 32
+	t.Layers, t.Prior, t.Chains, t.States, t.Batch = network.layers(), usualWidths, tableChains, tableKept, 32
 	t.Epochs = network.epochs(look.Rows, network.parameters(look.Inputs, t.Outputs))
 	t.Move, t.Descent = network.move(t.Epochs), network.descent
 	return t
@@ -96,6 +96,9 @@ var (
 	ofNumbers    = tableNetwork{[]int{30, 30}, "tanh", 0, 10000, byAdam}
 	ofFewNumbers = tableNetwork{[]int{30}, "tanh", 0.9, 15000, byAdam}
 )
+
+// usualWidths are the settings of the prior.
+const usualWidths = "{shape: 0.5, rate: 0.05}"
 
 // byAdam bounds the steps of restarts that predict their noise. Their gradients grow with 1/σ², so that those of plain SGD left the numbers on
 // targets with little noise.

@@ -142,6 +142,20 @@ func (e *Ensemble) parameters(first, n, offset, size int, to []float32) error {
 	return nil
 }
 
+// Random returns the random parameters of a network, θ_j.
+func (e *Ensemble) Random(j int) ([]float64, error) {
+	d := e.Net.Dim()
+	values := make([]float32, d)
+	if err := e.parameters(j, 1, 0, d, values); err != nil {
+		return nil, err
+	}
+	theta := make([]float64, d)
+	for i, x := range values {
+		theta[i] = float64(x)
+	}
+	return theta, nil
+}
+
 // slice copies size numbers, from offset on, of each of n rows of a matrix.
 func slice(matrix []float32, pitch, n, offset, size int, to []float32) {
 	for j := range n {

@@ -41,11 +41,14 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 	in := &inputs{}
 	in.each = func(fn func(*data.Set, []string, []int) error) error {
 		var failed error
-		err := scan(file, func(set *data.Set, keys []string, filled []int) error {
-			if failed = ctx.Err(); failed == nil {
+		err := scan(file, func(set *data.Set, keys []string, filled []int) (bad error) {
+			if failed = ctx.Err(); failed == nil && p.Through != nil {
+				set, bad = p.Through.head(ctx, p.Schema, set)
+			}
+			if failed == nil && bad == nil {
 				failed = fn(set, keys, filled)
 			}
-			return failed
+			return cmp.Or(bad, failed)
 		})
 		if err != nil && failed == nil {
 			err = &InputError{err}
@@ -62,7 +65,7 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 	}
 	var last *data.Table
 	values, rows := 0, 0 // that were missing, and the rows that lacked them
-	err = formats.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
+	err = formats.ScanCSV(file, p.schema().CSVToPredict(p.Key), block, func(t *data.Table) error {
 		in.rows, last = in.rows+t.Rows(), t
 		_, missing, err := p.set(file, t)
 		for _, n := range missing {
@@ -92,6 +95,14 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 	return in, nil
 }
 
+// schema says how a file becomes inputs: of the posterior or, of a head, of its backbone.
+func (p *Predictor) schema() *data.Schema {
+	if p.Through != nil {
+		return p.Through.reads()
+	}
+	return p.Schema
+}
+
 // keyFault adds the nearest column to the error that a file lacks the key column.
 func (p *Predictor) keyFault(err error) error {
 	var column *tables.ColumnError
@@ -104,15 +115,15 @@ func (p *Predictor) keyFault(err error) error {
 // set makes the inputs of a block of a table.
 func (p *Predictor) set(file string, t *data.Table) (set *data.Set, filled []int, err error) {
 	if p.Complete {
-		if err := p.Schema.Complete(t); err != nil {
+		if err := p.schema().Complete(t); err != nil {
 			return nil, nil, err
 		}
 	}
-	return p.Schema.ToPredict(file, t)
+	return p.schema().ToPredict(file, t)
 }
 
 func (p *Predictor) scanTable(file string, fn func(*data.Set, []string, []int) error) error {
-	return formats.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
+	return formats.ScanCSV(file, p.schema().CSVToPredict(p.Key), block, func(t *data.Table) error {
 		set, filled, err := p.set(file, t)
 		if err != nil {
 			return err
@@ -135,7 +146,7 @@ func (p *Predictor) scanArray(file string, fn func(*data.Set, []string, []int) e
 		if err != nil {
 			return err
 		}
-		set, err := p.Schema.Examples(file, rows)
+		set, err := p.schema().Examples(file, rows)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"context"
+
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
@@ -10,6 +12,7 @@ import (
 type Predictor struct {
 	Posterior  *bnn.Ensemble
 	Schema     *data.Schema         // of the run: how a file becomes inputs, and predictions numbers in the target's units
+	Through    Features             // that the posterior predicts from: a file has the inputs of the network that makes them; nil: it has those of the posterior
 	Decision   *Decision            // what the posterior decides by; nil: it decides nothing
 	Pool       *pool.Pool           // nil: one with a thread for each CPU
 	Progress   func(done, rows int) // called after each block of rows, and once before the first; nil: not called
@@ -23,6 +26,12 @@ type Predictor struct {
 	Draws      int                  // targets of each row drawn from the posterior predictive distribution, in a CSV; 0: none
 	Seed       uint64               // of the draws
 	Note       func(text string)    // called for each way in which a file differs from what the run was trained on: its columns (data.Table.Notes) and its numbers (data.Outside); nil: not called
+}
+
+// Features make the inputs of a head from those of another network, such as a Backbone.
+type Features interface {
+	reads() *data.Schema // how a file becomes inputs of that network
+	head(ctx context.Context, head *data.Schema, set *data.Set) (*data.Set, error)
 }
 
 // foreign says which rows are declared OOD; nil: the CSV does not say.

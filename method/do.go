@@ -28,6 +28,9 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	if err := j.search(ctx, out); err != nil {
 		return nil, err
 	}
+	if out.Courses != nil {
+		out.Findings = append(out.Findings, j.stillFalling(m, out.Courses[out.Chosen])...)
+	}
 	if err := j.freeze(); err != nil {
 		return nil, err
 	}

@@ -94,7 +94,6 @@ func TestTangents(t *testing.T) {
 		{"residual", image, []Layer{conv(3, 3, 1, 1), ReLU, Residual{[]Layer{conv(6, 3, 2, 1), ReLU, conv(6, 3, 1, 1)}, []Layer{Pad{}}}, ReLU, Residual{Body: []Layer{conv(6, 3, 1, 1), Tanh}}, Dense{Units: 3}}, Categorical{}, nil, 19},
 		{"residual of dense layers", []int{6}, []Layer{Dense{Units: 5}, Residual{[]Layer{Dense{Units: 4}, Tanh}, []Layer{Dense{Units: 4}}}, Dense{Units: 3}}, Categorical{}, nil, 70},
 		{"frn", image, []Layer{FRN{}, conv(3, 3, 1, 1), FRN{TLU: true, Eps: Learned}, Swish, conv(4, 3, 2, 1), FRN{TLU: true, Eps: 1e-3}, conv(2, 3, 1, 1), FRN{}, ReLU, Dense{Units: 3}}, Categorical{}, nil, 37},
-		{"norm", image, []Layer{norm, conv(3, 3, 1, 1), norm, ReLU, conv(3, 3, 1, 1), norm, Residual{[]Layer{conv(6, 3, 2, 1), norm}, []Layer{conv(6, 1, 2, 0), norm}}, ReLU, Dense{Units: 3}}, Categorical{}, nil, 19},
 		{"update", image, []Layer{conv(3, 3, 1, 1), ReLU, Dense{Units: 5}, Tanh, LoRA{Units: 3, Rank: 2, Alpha: 3}}, Categorical{}, nil, 19},
 		{"update of the inputs", []int{6}, []Layer{LoRA{Units: 4, Rank: 2, Alpha: 1, NoBias: true}, Tanh, Dense{Units: 3}}, Categorical{}, nil, 70},
 		{"update alone", image, []Layer{conv(3, 3, 1, 1), Tanh, LoRA{Units: 3, Rank: 2, Alpha: 3}}, Categorical{}, Random{LastLayer}, 19},

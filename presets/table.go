@@ -43,15 +43,32 @@ type Table struct {
 	Outputs, Chains, Epochs, States, Batch int
 }
 
+// Head says what fills in the config of a head on features. Strings are YAML, as in Table.
+type Head struct {
+	Name, Inputs, Target string // the files of the features and of what is predicted
+	Folder, Size, Kind   string
+	Standardise, Scaled  string // how the features are standardised, and why, as a comment
+	Validate             string // the share of the rows to validate; empty: the usual tenth
+
+	Prior, Likelihood, Move, Descent string
+
+	Outputs, Chains, Epochs, States, Batch int
+}
+
 // Config writes the config, commented. In the template a tab stands before the comment of a line.
-func (t Table) Config() []byte {
+func (t Table) Config() []byte { return filled("table/table.yaml", t) }
+
+// Config writes the config, likewise.
+func (h Head) Config() []byte { return filled("table/head.yaml", h) }
+
+func filled(name string, by any) []byte {
 	var b strings.Builder
-	text, err := template.ParseFS(files, "table/table.yaml")
+	text, err := template.ParseFS(files, name)
 	if err == nil {
-		err = text.Execute(&b, t)
+		err = text.Execute(&b, by)
 	}
 	if err != nil {
-		panic(err) // the template is a constant, and a test fills it in
+		panic(err) // the templates are constants, and a test fills them in
 	}
 	return aligned(b.String())
 }

@@ -39,3 +39,26 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// TestHead: the template has a line of its own for the share that validates, and each setting at its place.
+func TestHead(t *testing.T) {
+	h := Head{
+		Name: "NAME", Inputs: "IN", Target: "TARGET", Folder: "FOLDER", Size: "SIZE", Kind: "KIND", Standardise: "STD", Scaled: "SCALED", Prior: "PRIOR",
+		Likelihood: "LIKE", Move: "MOVE", Descent: "DESCENT", Outputs: 7, Chains: 11, Epochs: 13, States: 17, Batch: 19,
+	}
+	for _, h.Validate = range []string{"", "0.25"} {
+		text := string(h.Config())
+		for _, line := range []string{
+			"name: NAME\n", "TARGET from IN, SIZE. ", "predict FOLDER ", "  train: {inputs: IN, targets: TARGET}  # KIND\n", "  standardise: STD ", "# SCALED\n",
+			"  layers: [{dense: 7}] ", "  likelihood: LIKE\n", "  learned: PRIOR ", "map: {restarts: 11, DESCENT, batch: 19, ", "    chains: 11\n", "    epochs: 13 ",
+			"    keep: 17 ", "    move: MOVE\n",
+		} {
+			if !strings.Contains(text, line) {
+				t.Errorf("no %q:\n%s", line, text)
+			}
+		}
+		if strings.Contains(text, "\t") || strings.Contains(text, "  split: {validate: 0.25} ") != (h.Validate != "") || strings.Contains(text, "# a tenth of the rows is held out to validate") == (h.Validate != "") {
+			t.Errorf("validate %q:\n%s", h.Validate, text)
+		}
+	}
+}

@@ -20,7 +20,7 @@ func newFit() *cobra.Command {
 		Long: `Fit trains the network that a config file or a preset describes, samples its posterior, evaluates the ensemble on
 the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on if that exists.
 
-With --target the file is a table, and starling makes the config for it that starling new prints. The run keeps it as config.yaml,
+With --target the file is a table, or an array of features, and starling makes the config for it that starling new prints. The run keeps it as config.yaml,
 with all defaults; --set changes it.
 
 The run is saved there every ten seconds and when it is interrupted. --resume continues it after an interrupt or a crash.
@@ -74,6 +74,9 @@ type fit struct {
 func (f *fit) specs(name string) ([]starling.Spec, error) {
 	switch {
 	case f.table.target != "":
+		if is, err := f.table.features(name); err != nil || is {
+			return f.head(name, err)
+		}
 		table, err := f.table.csv(name)
 		if err != nil {
 			return nil, err
@@ -88,6 +91,19 @@ func (f *fit) specs(name string) ([]starling.Spec, error) {
 		return nil, wrongUse("%s are for a table with --target; a config has them in data.csv", f.table.without("target").list())
 	}
 	spec, err := readSpec(name, f.set)
+	return []starling.Spec{spec}, err
+}
+
+// head makes the config of a head on features, unless the error forbids it.
+func (f *fit) head(name string, err error) ([]starling.Spec, error) {
+	if err != nil {
+		return nil, err
+	}
+	text, err := starling.NewHeadConfig(name, f.table.target)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := starling.ParseSpec("the config of "+name, text, f.set...)
 	return []starling.Spec{spec}, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/formats"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/tables"
 )
@@ -21,7 +22,7 @@ func newNew() *cobra.Command {
 	var t tableToLearn
 	var jsonOut bool
 	cmd := &cobra.Command{
-		Use:   "new FILE --target COLUMN",
+		Use:   "new FILE --target COLUMN|FILE",
 		Short: "Look at a table, and print a commented config to train on it",
 		Long: `New looks at a table and prints a config for it: which column is predicted and whether it is a class or a number, which
 columns are left out, a network by the size of the table, a prior that learns its widths, and chains with a budget by its rows.
@@ -33,22 +34,22 @@ The delimiter and the header of a CSV are guessed, unless --delimiter and --head
 A tenth of the rows is held out to validate, and another tenth to test, unless --test names a file of them. Where rows belong together,
 such as the years of a country, name the column with --group: a score on some of them after training on others would be too good.
 
-starling fit FILE --target COLUMN does the same and trains at once; the config, with all defaults, is then in the run's folder.`,
+FILE may be an array of features instead, [rows, features], NPY or IDX, as starling features writes, and --target a file of one label
+for each row. The config is then one of a head: one layer on standardised features. Whole numbers are classes, floats are numbers.
+
+starling fit FILE --target COLUMN|FILE does the same and trains at once; the config, with all defaults, is then in the run's folder.`,
 		Example: `  starling new flowers.csv --target species > flowers.yaml
   starling fit flowers.yaml
-  starling new visits.csv --target cost --group patient > visits.yaml`,
+  starling new visits.csv --target cost --group patient > visits.yaml
+  starling new features.npy --target labels.npy > head.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if t.target == "" {
-				return wrongUse("starling new %s needs --target, the column to predict", quoted(args[0]))
+				return wrongUse("starling new %s needs --target, the column to predict, or the file of labels of features", quoted(args[0]))
 			}
-			table, err := t.csv(args[0])
+			text, err := t.config(args[0])
 			if err != nil {
 				return err
-			}
-			text, err := starling.NewConfig(table)
-			if err != nil {
-				return mended(err)
 			}
 			out := cmd.OutOrStdout()
 			if jsonOut {
@@ -58,7 +59,7 @@ starling fit FILE --target COLUMN does the same and trains at once; the config, 
 			return err
 		},
 	}
-	t.flags(cmd, "the `COLUMN` to predict: its name, or without a header its number from 1")
+	t.flags(cmd, "the `COLUMN` to predict: its name, or without a header its number from 1; of features the file of labels")
 	asJSON(cmd, &jsonOut)
 	return cmd
 }
@@ -86,6 +87,36 @@ func (t *tableToLearn) flags(cmd *cobra.Command, target string) {
 	t.columns(&t.categories, "categories", "`COLUMNS` of the table that hold codes: a number in them is a category, as a word is")
 	t.text(&t.skip, "missing-target", "what a row without a target is: `skip` leaves it out; else it is an error")
 	t.form.flags(&t.tableFlags, "the table, if it is a CSV")
+}
+
+// config writes the config of a table, or that of a head on features.
+func (t *tableToLearn) config(name string) ([]byte, error) {
+	if is, err := t.features(name); err != nil || is {
+		if err != nil {
+			return nil, err
+		}
+		return starling.NewHeadConfig(name, t.target)
+	}
+	table, err := t.csv(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := starling.NewConfig(table)
+	return text, mended(err)
+}
+
+// features reports whether a file is an array of features, and the target is the file of their labels.
+func (t *tableToLearn) features(name string) (bool, error) {
+	if is, err := formats.IsArray(name); err != nil || !is {
+		return false, nil // a table, or no file: what reads it says so
+	}
+	if others := t.without("target"); others.told() {
+		return false, wrongUse("%s are for a table, and %s is an array: data.test and data.split in its config name other rows", others.list(), name)
+	}
+	if !exists(t.target) {
+		return false, wrongUse("there is no file %s: %s is an array of features, and --target is the file of their labels", t.target, name)
+	}
+	return true, nil
 }
 
 // csv names the table, and what the flags say of it.

@@ -139,3 +139,30 @@ func TestEveryVerb(t *testing.T) {
 	}
 	check(root)
 }
+
+// TestFeaturesOfPage: features.txt runs the commands of the section on heads, as they stand there and in their order.
+func TestFeaturesOfPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/partly-random.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("testdata/script/features.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## A head on features\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, block, _ := strings.Cut(section, "```sh\n")
+	block, _, _ = strings.Cut(block, "```")
+	commands, rest := strings.Split(strings.TrimSpace(block), "\n"), string(script)
+	if len(commands) != 3 {
+		t.Fatalf("commands %q", commands)
+	}
+	for _, command := range commands {
+		_, after, found := strings.Cut(rest, "\nexec "+command+"\n")
+		if !found {
+			t.Errorf("no line \"exec %s\" after those of the commands before", command)
+		}
+		rest = after
+	}
+}

@@ -13,7 +13,6 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/numeral"
-	"github.com/starling-smc/starling/method"
 )
 
 func newPredict() *cobra.Command {
@@ -31,6 +30,8 @@ func newPredict() *cobra.Command {
 		quantiles  []float64
 		draws      int
 		missing    string
+		through    string
+		layer      string
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
@@ -60,6 +61,9 @@ The run's seed and the number of the row decide the draws.
 An input of a table that is missing is filled as in the run's own held-out rows: with the mean of the training rows, or with no
 category. The column missing says how many inputs of a row were filled. With --missing refuse such a row is an error.
 
+A run on features of another network, which starling features wrote, predicts from that network's own inputs with --backbone and --layer:
+the features of each block of rows are computed on the way, and predictions are those of the file of features in float32.
+
 With --in - it reads stdin, to its end, and with --out - it writes a CSV to stdout, and nothing else there.
 
 A file that is there already is replaced only if it holds predictions of starling's, told by its header, or with --force.
@@ -73,6 +77,7 @@ apostrophe.`,
   starling predict runs/churn --in new.csv --out raw.csv --untempered
   starling predict runs/rents --in new.csv --out q.csv --quantiles .1,.5,.9
   starling predict runs/digits --in images.npy --out probabilities.npy --json
+  starling predict head --backbone resnet.yaml --layer fc --in x.npy --out p.csv
   gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,6 +91,8 @@ apostrophe.`,
 				return wrongUse("name the file to write: --out FILE, a .csv or .npy, or - for stdout")
 			case key == "" && cmd.Flags().Changed("key"):
 				return wrongUse("--key names no column: name one, or leave --key out; a column without a name needs one in the file")
+			case (through == "") != (layer == ""):
+				return wrongUse("--backbone and --layer go together: the network, and the layer that the head stands for")
 			case missing != "fill" && missing != "refuse":
 				return wrongUse("--missing %s: want fill or refuse", missing)
 			case out == pipe && jsonOut:
@@ -125,9 +132,11 @@ apostrophe.`,
 				}
 				noted = append(noted, predictor.Threshold.Words(predictor.Classes()))
 			}
-			predictor.Progress = func(done, rows int) {
-				text := fmt.Sprintf("%s of %s rows", numeral.Count(done), numeral.Count(rows))
-				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
+			predictor.Progress = func(done, rows int) { line.show(rowsDone("predict", done, rows)) }
+			if through != "" {
+				if predictor.Through, err = backboneOf(through, layer, options); err != nil {
+					return err
+				}
 			}
 			from := in
 			if in == pipe {
@@ -173,6 +182,9 @@ apostrophe.`,
 	cmd.Flag("quantiles").DefValue = ""
 	cmd.Flags().IntVar(&draws, "draws", 0, "add so many draws (`N`) of each row's target from the posterior predictive distribution")
 	cmd.Flags().StringVar(&missing, "missing", "fill", "what becomes of missing inputs of a table: `fill` or refuse")
+	cmd.Flags().StringVar(&through, "backbone", "", "the run is a head on features of this `RUN|CONFIG`, and the file has inputs of that network")
+	cmd.Flags().StringVar(&layer, "layer", "", "with --backbone: the layer `NAME` whose inputs are the features, as starling features has it")
+	dataDir(cmd, &options.DataDir)
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&untempered, "untempered", false, "write the ensemble's probabilities, or laws of numbers, without the run's temperature")
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")

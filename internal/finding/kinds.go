@@ -16,7 +16,7 @@ var kinds = named(
 	Biased{}, ChainStuck{}, ChainsStill{}, IslandsStuck{}, IslandsStill{}, MovesStuck{}, SamplingFailed{}, ScaleKept{}, Exploded{}, UnmovedRuns{},
 	Divergent{}, DivergentRefused{}, DivergentRefusedFew{}, ChainsDiverged{}, ChainsDivergedFew{},
 	ELBOUnsettled{}, SWAGSpread{}, SWAGNarrow{}, SWAGWide{}, SVGD{}, MeanField{}, ChosenByValidation{}, AsIs{}, Point{}, OneBatch{}, PriorOfDecay{},
-	RestartsLost{}, IslandsLost{},
+	RestartsLost{}, StillFalling{}, IslandsLost{},
 	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{}, NotDecided{}, RiskNotKept{},
 	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
 	WordColumns{}, GroupsTogether{}, GroupsShared{}, UnlikeWords{}, UnitWords{}, WholeAmounts{}, ManyZeros{}, MissingValues{}, MissingElsewhere{}, ZeroFeatures{}, UnseenClasses{}, RareClasses{},

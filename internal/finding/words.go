@@ -62,6 +62,7 @@ type help int
 const (
 	noHelp             help = iota
 	helpData                // the network learns something else than was meant
+	helpDescents            // a point estimate is not yet at its best
 	helpMoves               // the states are no draws of the posterior
 	helpWeights             // few of the particles count
 	helpTimes               // the times of scans are not those that were meant
@@ -83,6 +84,7 @@ const choosing, filters, scanning = "docs/choosing.md", "docs/filtering.md", "do
 // helps are the pages and titles of the sections.
 var helps = [...]struct{ page, section string }{
 	helpData:           {choosing, "The data or the config"},
+	helpDescents:       {choosing, "Descents that end too early"},
 	helpMoves:          {choosing, "Moves that do not move"},
 	helpWeights:        {choosing, "Weights that collapse"},
 	helpTimes:          {scanning, "Times"},

@@ -1,0 +1,42 @@
+package eval
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/nn"
+)
+
+// TestBackboneDisk: features that the disk has no room for are refused before anything is written; as many as it has room for are not.
+func TestBackboneDisk(t *testing.T) {
+	net, err := nn.New([]int{3}, []nn.Layer{nn.Dense{Units: 5}}, nn.Gaussian{SD: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := saved(t, "in.npy", npy(t, []int{40, 3}, make([]float64, 120)...))
+	schema, err := data.ArraySchema(&data.Array{Name: "x", Shape: []int{2, 3}, Values: make([]float32, 6)}, nil, nil, 2, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.npy")
+	var asked []string
+	b := &Backbone{Net: net, Theta: make([]float64, net.Dim()), Schema: schema, free: func(dir string) int64 {
+		asked = append(asked, dir)
+		return 40*5*4 - 1
+	}}
+	_, err = b.File(t.Context(), in, out, Float32)
+	if want := "40 rows of 5 features take 800 bytes, and the disk of " + dir + " has 799 bytes left: make room"; err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, new(*InputError)) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 || len(asked) != 1 || asked[0] != dir {
+		t.Errorf("left %v, %v; asked for %v", left, err, asked)
+	}
+	if n, err := b.File(t.Context(), in, out, Float16); err != nil || n != 40 {
+		t.Errorf("float16: %d rows, %v", n, err)
+	}
+}
