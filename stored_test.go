@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-smc/starling/internal/arrays"
 	"github.com/starling-smc/starling/internal/regular"
@@ -113,7 +114,7 @@ func TestChangedWhileItRuns(t *testing.T) {
 	}
 }
 
-// TestEvaluatedWhileChanged: an evaluation of a file that was changed since it was opened has no result.
+// TestEvaluatedWhileChanged: an evaluation of a file that was cut, or written to, since it was opened has no result.
 func TestEvaluatedWhileChanged(t *testing.T) {
 	if !regular.Maps {
 		return
@@ -122,10 +123,15 @@ func TestEvaluatedWhileChanged(t *testing.T) {
 	x := testkit.WriteFile(t, "x.npy", twoFeatures(n, 32))
 	y := testkit.WriteFile(t, "y.npy", zeroOrOne(n))
 	r := fitted(t, tiny(t, fmt.Sprintf("{train: {inputs: %s, targets: %s}}", x, y), "bernoulli", 1, "seed=5"), Options{})
-	if err := os.Truncate(x, 5000); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Spec.Evaluate(t.Context(), &r.Ensembles, r.Data, nil); !errors.As(err, new(*regular.ChangedError)) {
-		t.Error(err)
+	for name, change := range map[string]func() error{
+		"cut":     func() error { return os.Truncate(x, 5000) },
+		"written": func() error { return os.Chtimes(x, time.Time{}, time.Now().Add(time.Hour)) },
+	} {
+		if err := errors.Join(os.WriteFile(x, twoFeatures(n, 32), 0o666), change()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Spec.Evaluate(t.Context(), &r.Ensembles, r.Data, nil); !errors.As(err, new(*regular.ChangedError)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/arrays"
 )
 
 // ArraySchema makes the schema of arrays of inputs and targets; the rows in train are the training examples. Targets are
@@ -237,6 +239,14 @@ func input(a *Array, i int, dst []float64) {
 			dst[j] /= 255
 		}
 	}
+}
+
+// reader returns input for a caller that reads the rows of an array, of width values each, in order.
+func reader(a *Array, width int) func(i int, dst []float64) {
+	if a.Stored != nil {
+		return arrays.Pass[float64](a.Stored, width)
+	}
+	return func(i int, dst []float64) { input(a, i, dst) }
 }
 
 // checkFinite refuses NaN and infinities in some columns, nil for all, of rows of width values. what names such a value in

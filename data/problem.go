@@ -109,3 +109,16 @@ func (p *Problem) standardise() (err error) {
 	}
 	return nil
 }
+
+// Unchanged returns a *regular.ChangedError if a file that holds inputs of the problem was written to since it was opened. Results that were
+// computed from it are not valid.
+func (p *Problem) Unchanged() error {
+	for _, part := range p.Parts() {
+		if of := part.Set.Stored; of != nil {
+			if err := of.Unchanged(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

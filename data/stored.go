@@ -69,24 +69,3 @@ func (s *Set) pass() func(i int) []float32 {
 		return row
 	}
 }
-
-// Unchanged returns a *regular.ChangedError if a file that holds inputs of the problem was written to since it was opened. Results that were
-// computed from it are not valid.
-func (p *Problem) Unchanged() error {
-	for _, part := range p.Parts() {
-		if of := part.Set.Stored; of != nil {
-			if err := of.Unchanged(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// reader returns input for a caller that reads the rows of an array, of width values each, in order.
-func reader(a *Array, width int) func(i int, dst []float64) {
-	if a.Stored != nil {
-		return arrays.Pass[float64](a.Stored, width)
-	}
-	return func(i int, dst []float64) { input(a, i, dst) }
-}

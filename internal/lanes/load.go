@@ -110,8 +110,9 @@ type Standard struct {
 //
 //	dst[at[f]+i] = float32(s.To * ((float64(dst[at[f]+i]) - s.Mean[f]) / s.SD[f]))
 func (l *Load) Standardise(s *Standard, dst []float32) {
-	sameLen("means", len(s.Mean), len(l.at))
-	sameLen("deviations", len(s.SD), len(l.at))
+	if len(s.Mean) != len(l.at) || len(s.SD) != len(l.at) {
+		panic(fmt.Sprintf("lanes: %d means and %d deviations of %d features", len(s.Mean), len(s.SD), len(l.at)))
+	}
 	checkLen("dst", len(dst), l.dst)
 	for f := standardiseAssembly(l.at, s, dst); f < len(l.at); f++ {
 		v := at(dst, int(l.at[f]))
