@@ -26,6 +26,10 @@ import (
 //
 //	posterior.safetensors   shared I32 [J], the row of each particle
 //
+// Of an ensemble that predicts linearised (Ensemble.Centre) the metadata have "predict": "linearised", and
+//
+//	posterior.safetensors   centre/NAME F32, for each random tensor NAME: its part of θ*
+//
 // The restarts of a search are whole networks, without roles.
 //
 // Statistics of normalisations are the same for all particles. They are stacked as what particles share or, where they share nothing, as
@@ -56,11 +60,17 @@ func posterior(e *Ensemble) (metadata map[string]string, tensors []safetensors.T
 		floats("log_evidence", e.LogEvidence),
 	}
 	tensors = append(append(tensors, stack(e)...), integers("island", e.Island))
-	if !e.Net.Partly() {
-		return nil, tensors, nil
+	metadata = map[string]string{}
+	if e.Net.Partly() {
+		if metadata, err = writeRoles(e.Net); err != nil {
+			return nil, nil, err
+		}
+		tensors = append(tensors, integers("shared", e.Row))
 	}
-	metadata, err = writeRoles(e.Net)
-	return metadata, append(tensors, integers("shared", e.Row)), err
+	if e.Centre != nil {
+		metadata[predicts], tensors = linearised, append(tensors, e.centre()...)
+	}
+	return metadata, tensors, nil
 }
 
 // ReadPosterior reads a file of WritePosterior whole. Errors are those of OpenPosterior.
@@ -80,7 +90,11 @@ func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
 	if net.Partly() {
 		extra = slices.Concat(extra, ofPartly)
 	}
-	f, err := open(file, net, extra...)
+	centre, err := centreOf(file.Metadata, net)
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(file, net, slices.Concat(extra, centre)...)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +107,11 @@ func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
 	}
 	if e.Island, err = f.integers("island"); err != nil {
 		return nil, err
+	}
+	if centre != nil {
+		if e.Centre, err = f.centre(); err != nil {
+			return nil, err
+		}
 	}
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("posterior: %w", err)

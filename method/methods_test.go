@@ -24,6 +24,7 @@ var small = map[string]struct {
 	"swa":      {SWA{Averaging{Members: 2, Warmup: 1, Snapshots: 2}}, "2 networks by stochastic weight averaging over 2 epochs each", 2, nil},
 	"swag":     {SWAG{Averaging: Averaging{Snapshots: 3}, Rank: 2, Draws: 4}, "SWAG (rank 2, 3 snapshots, 4 draws)", 4, []string{"swag-narrow"}},
 	"dropout":  {Dropout{Passes: 6}, "Monte Carlo dropout of the best MAP, 6 masks", 6, nil},
+	"laplace":  {Laplace{Draws: 7}, "Laplace (kron, 7 draws, linearised)", 7, []string{"laplace-evidence", "laplace-off-mode"}},
 	"vi":       {VI{Epochs: 4, Draws: 12}, "mean-field variational inference (4 epochs, 12 draws)", 12, []string{"elbo-unsettled", "mean-field"}},
 	"svgd": {
 		SVGD{Particles: 5, Epochs: 3, Batch: 16}, "SVGD of 5 particles, 3 epochs", 5, []string{"svgd", "islands-end", "no-weights"},

@@ -79,6 +79,51 @@ func times(v float64, decimals int) string {
 	return text + " times"
 }
 
+// LaplaceEvidence is the log evidence by Laplace's approximation, at a factor of the prior's precision, and what chose the factor.
+type LaplaceEvidence struct {
+	LogEvidence, Factor float64
+	By                  string
+}
+
+func (f LaplaceEvidence) words() words {
+	at := ""
+	if f.Factor != 1 {
+		at = say(", with %.3g times the prior's precision, which %s chose", f.Factor, either(f.By == "evidence", "this evidence", "the validation NLL"))
+	}
+	return words{
+		look: note, says: say("log evidence about %.1f nats by Laplace's approximation%s", f.LogEvidence, at),
+		means: "nobody knows its error: compare it with that of the same network under another prior or structure, and with nothing else", help: helpApproximations,
+	}
+}
+
+// LaplaceOffMode says that the maximum of the approximated posterior is away from the trained network, by Way standard deviations in the
+// mean over all parameters; Rise is how much higher it is, in nats.
+type LaplaceOffMode struct{ Rise, Way float64 }
+
+func (f LaplaceOffMode) words() words {
+	return words{
+		look: warning, says: say("the trained network is %.1f standard deviations from the maximum of its Laplace approximation, which is %.1f nats higher", f.Way, f.Rise),
+		means: "the draws are about a network that is not the posterior's maximum, and the approximate evidence is too low by about as many nats",
+		cure:  "train longer (map.epochs, map.patience), or take keep: last under map", help: helpApproximations,
+	}
+}
+
+// LaplaceAtEdge says that the best factor of the prior's precision is the lowest or the highest one that was tried.
+type LaplaceAtEdge struct {
+	Factor float64
+	By     string
+	Higher bool `kept:"edge=highest|lowest"`
+}
+
+func (f LaplaceAtEdge) words() words {
+	return words{
+		look: warning, says: say("%.3g times the prior's precision is the %s factor that was tried, and the best one by the %s", f.Factor,
+			either(f.Higher, "highest", "lowest"), either(f.By == "evidence", "evidence", "validation NLL")),
+		means: either(f.Higher, "the draws hardly differ", "the prior hardly holds the draws together"),
+		cure:  either(f.Higher, "take a lower variance of the prior, or method: map", "take a higher variance of the prior"), help: helpApproximations,
+	}
+}
+
 // SVGD says what the spread of the particles of SVGD is.
 type SVGD struct{}
 

@@ -1,0 +1,72 @@
+package method
+
+import (
+	"context"
+	"math"
+
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
+)
+
+// diagonalForm is the curvature without covariances: each parameter by itself.
+type diagonalForm struct {
+	net *nn.Net
+	h   []float64 // the diagonal of S H S
+}
+
+func newDiagonal(c *curvature) (form, error) { return &diagonalForm{net: c.job.Net}, nil }
+
+func (f *diagonalForm) measure(ctx context.Context, c *curvature) error {
+	h := make([]float64, c.job.Net.Dim())
+	if err := c.model().GaussNewtonDiagonal(ctx, c.at, h); err != nil {
+		return err
+	}
+	for i, s := range c.sd {
+		h[i] *= float64(s * s)
+	}
+	f.h = h
+	return nil
+}
+
+func (*diagonalForm) cuts() int              { return 0 }
+func (*diagonalForm) cut(int) error          { return nil }
+func (*diagonalForm) operations(int) float64 { return 0 }
+
+func (f *diagonalForm) fault(tau float64) string {
+	for _, t := range f.net.Random() {
+		for _, h := range f.h[t.Offset:][:t.Size] {
+			if !(h+tau > 0) {
+				return t.Name
+			}
+		}
+	}
+	return ""
+}
+
+func (f *diagonalForm) logDet(tau float64) (sum float64) {
+	for _, h := range f.h {
+		sum += rng.Log(h + tau)
+	}
+	return sum
+}
+
+func (f *diagonalForm) draw(tau float64, xi, to []float64) { f.whiten(tau, xi, to) }
+
+func (f *diagonalForm) whiten(tau float64, x, to []float64) {
+	for i, h := range f.h {
+		to[i] = x[i] / math.Sqrt(h+tau)
+	}
+}
+
+func (f *diagonalForm) save(e *ckpt.Encoder) { e.Float64s("h", f.h) }
+
+func (f *diagonalForm) restore(d *ckpt.Decoder, steps int) {
+	f.h = d.Float64s("h")
+	if n := f.net.Dim(); len(f.h) != min(steps, 1)*n {
+		d.Fail("a diagonal of %d numbers for %d parameters", len(f.h), n)
+	}
+}
+
+// diagonalBytes estimates the memory of the diagonal: as the pass makes it, and packed.
+func diagonalBytes(net *nn.Net) int64 { return product(8, 3, int64(net.Dim())) }
