@@ -63,7 +63,7 @@ const (
 
 var (
 	_ Method   = Laplace{}
-	_ Sized    = Laplace{}
+	_ Choosy   = Laplace{}
 	_ Randomly = Laplace{}
 )
 
@@ -114,16 +114,8 @@ func (m Laplace) Settle(around Around, f *config.Faults) Method {
 	return m
 }
 
-// SettleWith refuses a full matrix of many parameters.
-func (m Laplace) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
-	if most := structureOf(m.Structure).most; most > 0 && s.Parameters > most {
-		f.Conflict([]string{pathOfLaplace + ".structure"},
-			"%s is a matrix of D×D for the D = %s random parameters, which takes %s of memory: want at most %s parameters; "+
-				"take structure: %s or, for the last layer alone, of: last",
-			m.Structure, numeral.Count(s.Parameters), needed(fullBytes(s.Parameters)), numeral.Count(most), structures[0].name)
-	}
-	return m
-}
+// CheckNet refuses a network that the structure is not for.
+func (m Laplace) CheckNet(net *nn.Net, f *config.Faults) { structureOf(m.Structure).check(net, f) }
 
 // Needs is a trained network, and its posterior.
 func (Laplace) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true, Point: true} }

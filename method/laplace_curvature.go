@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/nn"
 )
@@ -69,15 +70,13 @@ func newCurvature(m Laplace, job *Job) (*curvature, error) {
 type structure struct {
 	name  string
 	form  func(c *curvature) (form, error)
-	bytes func(net *nn.Net) int64 // an estimate of its memory
-	most  int                     // parameters that it is for; 0: any number
+	bytes func(net *nn.Net) int64             // an estimate of its memory
+	check func(net *nn.Net, f *config.Faults) // refuses a network that it is not for
 }
 
 // structures are all, the default first.
 var structures = []structure{
-	{name: "kron", form: newKron, bytes: kronBytes},
-	{name: "diagonal", form: newDiagonal, bytes: diagonalBytes},
-	{name: "full", form: newFull, bytes: func(net *nn.Net) int64 { return fullBytes(net.Dim()) }, most: mostFull},
+	{"kron", newKron, kronBytes, checkKron}, {"diagonal", newDiagonal, diagonalBytes, checkDiagonal}, {"full", newFull, fullBytes, checkFull},
 }
 
 // structureOf is the structure of that name, which Check has seen.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/nn"
@@ -11,6 +12,15 @@ import (
 
 // mostFull is the number of parameters up to which a full matrix is made.
 const mostFull = 4000
+
+// checkFull refuses many parameters.
+func checkFull(net *nn.Net, f *config.Faults) {
+	if d := net.Dim(); d > mostFull {
+		f.Conflict([]string{pathOfLaplace + ".structure"},
+			"full is a matrix of D×D for the D = %s random parameters, which takes %s of memory: want at most %s parameters; "+
+				"take structure: kron or, for the last layer alone, of: last", numeral.Count(d), needed(fullBytes(net)), numeral.Count(mostFull))
+	}
+}
 
 // fullForm is the curvature with all covariances: the matrix S H S itself. At each τ it has a Cholesky factor, S H S + τI = L Lᵀ.
 type fullForm struct {
@@ -99,4 +109,7 @@ func (f *fullForm) restore(d *ckpt.Decoder, steps int) {
 }
 
 // fullBytes estimates the memory of the matrix: as the pass makes it, scaled, packed, and its factor.
-func fullBytes(d int) int64 { return product(8, 4, int64(d), int64(d)) }
+func fullBytes(net *nn.Net) int64 {
+	d := int64(net.Dim())
+	return product(8, 4, d, d)
+}

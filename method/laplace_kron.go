@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
@@ -37,17 +38,8 @@ type block struct {
 
 func newKron(c *curvature) (form, error) {
 	k := &kronForm{examples: float64(c.job.Model.Examples())}
-	for _, t := range c.job.Net.Random() {
-		last := len(k.blocks) - 1
-		switch {
-		case t.Kind == nn.Weights || t.Kind == nn.Own:
-			k.blocks = append(k.blocks, block{weight: t, out: t.Shape[0], in: t.Size / t.Shape[0]})
-		case t.Kind == nn.Biases && last >= 0 && k.blocks[last].bias == nil && k.blocks[last].weight.Place == t.Place:
-			k.blocks[last].bias = &t
-			k.blocks[last].in++
-		default:
-			return nil, fmt.Errorf("%s: structure kron has factors for weights and biases alone, and %s has none: take structure: diagonal, or of: last", pathOfLaplace, t.Name)
-		}
+	if k.blocks, _ = blocksOf(c.job.Net); k.blocks == nil {
+		return nil, fmt.Errorf("the network has tensors without Kronecker factors")
 	}
 	for i := range k.blocks {
 		if b := &k.blocks[i]; !b.divide(c.sd) {
@@ -56,6 +48,30 @@ func newKron(c *curvature) (form, error) {
 		}
 	}
 	return k, nil
+}
+
+// blocksOf are the blocks of a network's random tensors or, where one is neither a weight nor a bias nor the likelihood's, its name.
+func blocksOf(net *nn.Net) (blocks []block, without string) {
+	for _, t := range net.Random() {
+		last := len(blocks) - 1
+		switch {
+		case t.Kind == nn.Weights || t.Kind == nn.Own:
+			blocks = append(blocks, block{weight: t, out: t.Shape[0], in: t.Size / t.Shape[0]})
+		case t.Kind == nn.Biases && last >= 0 && blocks[last].bias == nil && blocks[last].weight.Place == t.Place:
+			blocks[last].bias = &t
+			blocks[last].in++
+		default:
+			return nil, t.Name
+		}
+	}
+	return blocks, ""
+}
+
+// checkKron refuses a network with tensors that have no factors.
+func checkKron(net *nn.Net, f *config.Faults) {
+	if _, without := blocksOf(net); without != "" {
+		f.Conflict([]string{pathOfLaplace + ".structure"}, "kron has factors for weights and biases alone, and %s is neither: take structure: diagonal or, for the last layer alone, of: last", without)
+	}
 }
 
 // place is the place in θ of input i of output o.
@@ -248,12 +264,10 @@ func (k *kronForm) restore(d *ckpt.Decoder, steps int) {
 
 // kronBytes estimates the memory of the factors: as the pass makes them, scaled, with their eigenvectors, and packed.
 func kronBytes(net *nn.Net) (bytes int64) {
-	for _, t := range net.Random() {
-		if t.Kind == nn.Weights || t.Kind == nn.Own {
-			out := int64(t.Shape[0])
-			in := int64(t.Size)/out + 1
-			bytes = sum(bytes, product(8, 5, in, in), product(8, 5, out, out), product(8, 4, in, out))
-		}
+	blocks, _ := blocksOf(net)
+	for _, b := range blocks {
+		in, out := int64(b.in), int64(b.out)
+		bytes = sum(bytes, product(8, 5, in, in), product(8, 5, out, out), product(8, 4, in, out))
 	}
 	return bytes
 }

@@ -60,6 +60,11 @@ type Sized interface {
 	SettleWith(around Around, s Sizes, f *config.Faults) Method
 }
 
+// Choosy is a Method that is not for every network. CheckNet notes why it is not for one. Fields are named from the config's root.
+type Choosy interface {
+	CheckNet(net *nn.Net, f *config.Faults)
+}
+
 // Randomly is a Method with a say in which layers are random. Random is what model.random must be; nil: anything.
 type Randomly interface {
 	Random() nn.Random
