@@ -9,35 +9,40 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 )
 
 // kronForm is the curvature by Kronecker factors, a block N·A⊗G for each layer: A is the mean of the products of its inputs, with the 1 of the
 // bias, and G that of the gradients of its outputs (nn.Factor). A prior whose widths are products of a number for each output and one for
-// each input, S = S_G⊗S_A with S = Λ^−½, keeps the product in the coordinates of curvature:
+// each input, S = S_G⊗S_A with S = Λ^−½, keeps the product in the coordinates of curvature. Of B = S_A A S_A and C = S_G G S_G one has
+// eigenvalues c and eigenvectors V, the smaller of the two, say C. Then with B = Q T Qᵀ
 //
-//	S H S = N·(S_A A S_A)⊗(S_G G S_G)        S_A A S_A = U diag(a) Uᵀ        S_G G S_G = V diag(g) Vᵀ
-//	S H S + τI = (U⊗V) diag(N a_i g_o + τ) (U⊗V)ᵀ
+//	S H S + τI = N·B⊗C + τI = (V⊗Q) blockdiag(N c_j T + τI) (V⊗Q)ᵀ
 //
-// Nothing is left out. A parameter of the likelihood is a block by itself. The bias is an input of its own, so it may have another width than the weights.
+// and each block is tridiagonal, so that nothing else of the larger factor is needed (dense.Tridiagonal). Nothing is left out. A parameter
+// of the likelihood is a block by itself. The bias is an input of its own, so it may have another width than the weights.
 type kronForm struct {
 	examples float64 // N
+	threads  *pool.Pool
 	blocks   []block
 }
 
-// block is that of a layer. Before its cut, u and v hold A and G.
+// block is that of a layer.
 type block struct {
 	weight  nn.Tensor
 	bias    *nn.Tensor
 	in, out int       // in counts the bias
 	sa, sg  []float64 // S_A and S_G
-	a, g    []float64 // eigenvalues
-	u, v    []float64
+
+	large, small    []float64          // B and C, or C and B, until they are cut
+	tri             *dense.Tridiagonal // Q and T
+	values, vectors []float64          // c and V
 }
 
 func newKron(c *curvature) (form, error) {
-	k := &kronForm{examples: float64(c.job.Model.Examples())}
+	k := &kronForm{examples: float64(c.job.Model.Examples()), threads: c.job.Pool}
 	if k.blocks, _ = blocksOf(c.job.Net); k.blocks == nil {
 		return nil, fmt.Errorf("the network has tensors without Kronecker factors")
 	}
@@ -74,12 +79,29 @@ func checkKron(net *nn.Net, f *config.Faults) {
 	}
 }
 
+// sizes are those of the smaller and of the larger factor. A is the larger one where both are as large.
+func (b *block) sizes() (small, large int) { return min(b.in, b.out), max(b.in, b.out) }
+
 // place is the place in θ of input i of output o.
 func (b *block) place(o, i int) int {
 	if b.bias != nil && i == b.in-1 {
 		return b.bias.Offset + o
 	}
 	return b.weight.Offset + o*(b.weight.Size/b.out) + i
+}
+
+// each calls visit with the place in θ of every element of the block as a matrix, a row for each row of the smaller factor.
+func (b *block) each(visit func(at, place int)) {
+	small, large := b.sizes()
+	for s := range small {
+		for l := range large {
+			if b.out > b.in {
+				visit(s*large+l, b.place(l, s))
+			} else {
+				visit(s*large+l, b.place(s, l))
+			}
+		}
+	}
 }
 
 // divide divides the widths into S_A and S_G, if they are such products.
@@ -109,7 +131,10 @@ func (k *kronForm) measure(ctx context.Context, c *curvature) error {
 		if at < 0 {
 			return fmt.Errorf("layer %s has no Kronecker factors: take structure: diagonal or, for the last layer alone, of: last", b.weight.Name)
 		}
-		b.u, b.v = scaled(all[at].A, b.sa), scaled(all[at].G, b.sg)
+		b.large, b.small = scaled(all[at].A, b.sa), scaled(all[at].G, b.sg)
+		if b.out > b.in {
+			b.large, b.small = b.small, b.large
+		}
 	}
 	return nil
 }
@@ -127,89 +152,133 @@ func scaled(m, s []float64) []float64 {
 
 func (k *kronForm) cuts() int { return len(k.blocks) }
 
-// cut makes the eigenvectors of a block.
+// negligible is the size of a factor's eigenvalue below 0, for its largest, up to which it counts as 0. Factors are sums in float32.
+const negligible = 1e-6
+
+// cut makes the eigenvectors of the smaller factor of a block, and the tridiagonal matrix of the larger one.
 func (k *kronForm) cut(i int) error {
 	b := &k.blocks[i]
-	for _, x := range slices.Concat(b.u, b.v) {
+	for _, x := range slices.Concat(b.large, b.small) {
 		if x-x != 0 {
 			return fmt.Errorf("a Kronecker factor of layer %s is %v: the trained network has values or gradients that are no longer numbers", b.weight.Name, x)
 		}
 	}
-	b.a, b.u = eigen(b.u, b.in)
-	b.g, b.v = eigen(b.v, b.out)
+	small, large := b.sizes()
+	b.values, b.vectors = dense.Eigen(b.small, small)
+	for j, v := range b.values {
+		if v < 0 && -v <= negligible*b.values[small-1] {
+			b.values[j] = 0
+		}
+	}
+	b.tri = dense.NewTridiagonal(b.large, large, k.threads)
+	b.lift()
+	b.large, b.small = nil, nil
 	return nil
 }
 
-// eigen is dense.Eigen of a matrix without eigenvalues below 0 but by rounding.
-func eigen(m []float64, d int) (values, vectors []float64) {
-	values, vectors = dense.Eigen(m, d)
-	least := -1e-12 * float64(d) * values[d-1]
-	for i, v := range values {
-		if v < 0 && v >= least {
-			values[i] = 0
+// lift adds the least of a few numbers to the diagonal of T with which it has no eigenvalue below 0, if rounding alone has made one.
+func (b *block) lift() {
+	largest := 0.0
+	for _, x := range b.tri.Diagonal {
+		largest = max(largest, math.Abs(x))
+	}
+	l, m := b.room()
+	for by := 1e-15 * largest; by > 0 && by <= negligible*largest && !b.tri.Cholesky(1, by, l, m); by *= 2 {
+		if b.tri.Cholesky(1, 2*by, l, m) {
+			for i := range b.tri.Diagonal {
+				b.tri.Diagonal[i] += 2 * by
+			}
+			return
 		}
 	}
-	return values, vectors
+}
+
+// room is room for a factor of T.
+func (b *block) room() (l, m []float64) {
+	_, large := b.sizes()
+	return make([]float64, large), make([]float64, large-1)
 }
 
 func (k *kronForm) operations(i int) float64 {
 	cube := func(n int) float64 { return float64(n) * float64(n) * float64(n) }
-	return 60 * (cube(k.blocks[i].in) + cube(k.blocks[i].out))
+	small, large := k.blocks[i].sizes()
+	return float64(4*cube(large)) + float64(60*cube(small))
 }
 
-// each calls visit with the precision of each coordinate of each block, and with its number.
-func (k *kronForm) each(tau float64, visit func(b *block, o, i int, precision float64)) {
+// each calls visit with a factor of N c_j T + τI for each row j of each block, and with the place of its first element among all numbers of
+// the blocks, one behind the other. It stops at a block that has none, and returns its layer.
+func (k *kronForm) each(tau float64, visit func(b *block, at int, l, m []float64)) (layer string) {
+	at := 0
 	for n := range k.blocks {
 		b := &k.blocks[n]
-		for o, g := range b.g {
-			for i, a := range b.a {
-				visit(b, o, i, float64(float64(k.examples*a)*g)+tau)
+		l, m := b.room()
+		for _, c := range b.values {
+			if !b.tri.Cholesky(float64(k.examples*c), tau, l, m) {
+				return b.weight.Name
 			}
+			visit(b, at, l, m)
+			at += len(l)
 		}
 	}
+	return ""
 }
 
 func (k *kronForm) fault(tau float64) (layer string) {
-	k.each(tau, func(b *block, _, _ int, precision float64) {
-		if !(precision > 0) && layer == "" {
-			layer = b.weight.Name
-		}
-	})
-	return layer
+	return k.each(tau, func(*block, int, []float64, []float64) {})
 }
 
 func (k *kronForm) logDet(tau float64) (sum float64) {
-	k.each(tau, func(_ *block, _, _ int, precision float64) { sum += rng.Log(precision) })
+	k.each(tau, func(_ *block, _ int, l, _ []float64) {
+		for _, x := range l {
+			sum += 2 * rng.Log(x)
+		}
+	})
 	return sum
 }
 
-// draw is V Z Uᵀ with Z = Ξ/√(N a g + τ).
+// draw is V Z with the rows Q L_j⁻ᵀ ξ_j of Z.
 func (k *kronForm) draw(tau float64, xi, to []float64) {
-	z, w := make([]float64, len(xi)), make([]float64, len(xi))
-	k.each(tau, func(b *block, o, i int, precision float64) {
-		at := b.place(o, i)
-		z[at] = xi[at] / math.Sqrt(precision)
+	z := k.take(xi)
+	k.each(tau, func(b *block, at int, l, m []float64) {
+		row := z[at : at+len(l)]
+		for i := len(l) - 1; i >= 0; i-- {
+			if i < len(m) {
+				row[i] -= float64(m[i] * row[i+1])
+			}
+			row[i] /= l[i]
+		}
+		b.tri.Mul(row)
 	})
-	for n := range k.blocks {
-		b := &k.blocks[n]
-		x, y := b.take(z), w[:b.out*b.in]
-		dense.MulT(y, x, b.u, b.in)
-		dense.Mul(x, b.v, y, b.out)
-		b.put(to, x)
-	}
+	k.turn(z, func(b *block, small int) []float64 { return b.vectors })
+	k.put(to, z)
 }
 
-// whiten is Vᵀ X U/√(N a g + τ).
+// whiten has the rows L_j⁻¹ Qᵀ x_j, of Vᵀ X.
 func (k *kronForm) whiten(tau float64, x, to []float64) {
-	w := make([]float64, len(x))
+	z := k.take(x)
+	k.turn(z, func(b *block, small int) []float64 { return transposed(b.vectors, small) })
+	k.each(tau, func(b *block, at int, l, m []float64) {
+		row := z[at : at+len(l)]
+		b.tri.MulT(row)
+		for i := range row {
+			if i > 0 {
+				row[i] -= float64(m[i-1] * row[i-1])
+			}
+			row[i] /= l[i]
+		}
+	})
+	k.put(to, z)
+}
+
+// turn multiplies each block of z by a matrix from the left.
+func (k *kronForm) turn(z []float64, by func(b *block, small int) []float64) {
 	for n := range k.blocks {
 		b := &k.blocks[n]
-		from, y := b.take(x), w[:b.out*b.in]
-		dense.Mul(y, from, b.u, b.in)
-		dense.Mul(from, transposed(b.v, b.out), y, b.out)
-		b.put(to, from)
+		small, large := b.sizes()
+		here := z[:small*large]
+		dense.Mul(here, by(b, small), slices.Clone(here), small)
+		z = z[len(here):]
 	}
-	k.each(tau, func(b *block, o, i int, precision float64) { to[b.place(o, i)] /= math.Sqrt(precision) })
 }
 
 func transposed(m []float64, d int) []float64 {
@@ -222,42 +291,65 @@ func transposed(m []float64, d int) []float64 {
 	return t
 }
 
-// take is the block's part of x as a matrix out×in, and put puts it back.
-func (b *block) take(x []float64) []float64 {
-	m := make([]float64, b.out*b.in)
-	for o := range b.out {
-		for i := range b.in {
-			m[o*b.in+i] = x[b.place(o, i)]
-		}
+// take lists the elements of the blocks in x one behind the other, and put puts them back.
+func (k *kronForm) take(x []float64) (z []float64) {
+	for n := range k.blocks {
+		k.blocks[n].each(func(_, place int) { z = append(z, x[place]) })
 	}
-	return m
+	return z
 }
 
-func (b *block) put(x, m []float64) {
-	for o := range b.out {
-		for i := range b.in {
-			x[b.place(o, i)] = m[o*b.in+i]
-		}
+func (k *kronForm) put(x, z []float64) {
+	for n := range k.blocks {
+		b := &k.blocks[n]
+		b.each(func(at, place int) { x[place] = z[at] })
+		z = z[b.in*b.out:]
+	}
+}
+
+// saved is a part of a block's state.
+type saved struct {
+	name   string
+	values *[]float64
+	size   int
+	cut    bool // it is there when the block is cut, and not until then; else until then
+}
+
+func (b *block) parts() []saved {
+	small, large := b.sizes()
+	tri := b.tri
+	if tri == nil {
+		tri = new(dense.Tridiagonal)
+	}
+	return []saved{
+		{"large", &b.large, large * large, false}, {"small", &b.small, small * small, false}, {"values", &b.values, small, true},
+		{"vectors", &b.vectors, small * small, true}, {"diagonal", &tri.Diagonal, large, true}, {"off", &tri.Off, large - 1, true},
+		{"beta", &tri.Beta, max(large-2, 0), true}, {"reflections", &tri.V, large * large, true},
 	}
 }
 
 func (k *kronForm) save(e *ckpt.Encoder) {
 	for i, b := range k.blocks {
-		e.Float64s(fmt.Sprint("a", i), b.a)
-		e.Float64s(fmt.Sprint("g", i), b.g)
-		e.Float64s(fmt.Sprint("u", i), b.u)
-		e.Float64s(fmt.Sprint("v", i), b.v)
+		for _, part := range b.parts() {
+			e.Float64s(fmt.Sprint(part.name, i), *part.values)
+		}
 	}
 }
 
 func (k *kronForm) restore(d *ckpt.Decoder, steps int) {
 	for i := range k.blocks {
 		b := &k.blocks[i]
-		b.a, b.g = d.Float64s(fmt.Sprint("a", i)), d.Float64s(fmt.Sprint("g", i))
-		b.u, b.v = d.Float64s(fmt.Sprint("u", i)), d.Float64s(fmt.Sprint("v", i))
-		measured, cut := min(steps, 1), min(max(steps-1-i, 0), 1)
-		if len(b.a) != cut*b.in || len(b.g) != cut*b.out || len(b.u) != measured*b.in*b.in || len(b.v) != measured*b.out*b.out {
-			d.Fail("factors of layer %s of other sizes than the network's", b.weight.Name)
+		if steps > i+1 {
+			b.tri = new(dense.Tridiagonal)
+		}
+		for _, part := range b.parts() {
+			want := 0
+			if part.cut == (steps > i+1) && steps > 0 {
+				want = part.size
+			}
+			if *part.values = d.Float64s(fmt.Sprint(part.name, i)); len(*part.values) != want {
+				d.Fail("factors of layer %s of other sizes than the network's", b.weight.Name)
+			}
 		}
 	}
 }
@@ -267,7 +359,7 @@ func kronBytes(net *nn.Net) (bytes int64) {
 	blocks, _ := blocksOf(net)
 	for _, b := range blocks {
 		in, out := int64(b.in), int64(b.out)
-		bytes = sum(bytes, product(8, 5, in, in), product(8, 5, out, out), product(8, 4, in, out))
+		bytes = sum(bytes, product(8, 4, in, in), product(8, 4, out, out), product(8, 4, in, out))
 	}
 	return bytes
 }

@@ -483,10 +483,10 @@ func TestLaplaceRefuses(t *testing.T) {
 	}{
 		"widths":          {second(newCurvature(Laplace{Structure: "kron"}, func() *Job { k := *j; k.Prior = uneven; return &k }())), "the widths of the prior of layer 2.weight are no product"},
 		"a learned prior": {second(newCurvature(Laplace{Structure: "kron"}, func() *Job { k := *j; k.Prior = flat{}; return &k }())), "want prior: {normal: {variance: 1}}"},
-		"kron":            {broken("kron", func(f form) { f.(*kronForm).blocks[1].g[2] = -1 }), "the curvature of layer 2.weight is not positive definite with 1 times"},
+		"kron":            {broken("kron", func(f form) { f.(*kronForm).blocks[1].values[0] = -1 }), "the curvature of layer 2.weight is not positive definite with 1 times"},
 		"diagonal":        {broken("diagonal", func(f form) { f.(*diagonalForm).h[at] = -2 }), "the curvature of layer 2.weight is not positive definite"},
 		"full":            {broken("full", func(f form) { full := f.(*fullForm); full.h[at*(j.Net.Dim()+1)], full.tau = -2, 0 }), "the curvature of layer 2.weight is not positive definite"},
-		"no numbers":      {broken("kron", func(f form) { f.(*kronForm).blocks[0].a[2] = math.NaN() }), "the curvature of layer 0.weight is not positive definite"},
+		"no numbers":      {broken("kron", func(f form) { f.(*kronForm).blocks[0].tri.Off[2] = math.NaN() }), "the curvature of layer 0.weight is not positive definite"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", what, c.err, c.want)
