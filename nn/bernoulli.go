@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/rng"
 )
 
 // Bernoulli is one logit z: log p(y) = y·z − log(1 + e^z), y ∈ {0, 1}.
@@ -71,3 +72,15 @@ func (Bernoulli) logLik(t *tape, g int, z, ll, dz []float32) {
 func (Bernoulli) summed() bool { return false }
 
 func (Bernoulli) finish(float64, []float64, []float64, int, int) {}
+
+func (Bernoulli) roots(int) int { return 1 }
+
+// root implements informed: the Hessian is p (1 − p) with p = 1/(1 + e^−z).
+func (Bernoulli) root(_ *tape, _ int, z, dz []float32) {
+	for l, v := range z {
+		e := rng.Exp(-math.Abs(float64(v)))
+		dz[l] = float32(math.Sqrt(e) / (1 + e))
+	}
+}
+
+func (Bernoulli) information(int) []float64 { return nil }

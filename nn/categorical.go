@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/lanes"
@@ -77,3 +78,31 @@ func (Categorical) logLik(t *tape, g int, z, ll, dz []float32) {
 func (Categorical) summed() bool { return false }
 
 func (Categorical) finish(float64, []float64, []float64, int, int) {}
+
+func (Categorical) roots(outputs int) int { return outputs }
+
+// root implements informed. With p = softmax(z) the Hessian is diag(p) − p pᵀ = R Rᵀ for the columns R[c] = √p_c (e_c − p).
+func (Categorical) root(t *tape, c int, z, dz []float32) {
+	k := t.prog.outputs
+	for l := range lanes.Lanes {
+		at := func(o int) int { return o*lanes.Lanes + l }
+		top, sum, others := float64(z[l]), 0.0, 0.0
+		for o := range k {
+			top = max(top, float64(z[at(o)]))
+		}
+		for o := range k {
+			e := rng.Exp(float64(z[at(o)]) - top)
+			sum += e
+			if o != c {
+				others += e // 1 − p_c without cancellation
+			}
+		}
+		root := math.Sqrt(rng.Exp(float64(z[at(c)])-top)/sum) / sum
+		for o := range k {
+			dz[at(o)] = float32(-root * rng.Exp(float64(z[at(o)])-top))
+		}
+		dz[at(c)] = float32(root * others)
+	}
+}
+
+func (Categorical) information(int) []float64 { return nil }

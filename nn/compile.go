@@ -13,6 +13,7 @@ type compiler struct {
 	values []*value
 
 	readers map[*value]int // the ops that read a value, before separate
+	apart   bool           // no op computes a layer behind its own
 }
 
 // compile turns the layers of a network into ops. Outside training dropout layers are left out.
@@ -21,11 +22,21 @@ func compile(net *Net, training bool) *program {
 	if !training {
 		nodes = withoutDropout(nodes)
 	}
-	return compileNodes(net, nodes, goesByGroup(nodes))
+	return compileNodes(net, nodes, goesByGroup(nodes), false)
 }
 
-func compileNodes(net *Net, nodes []node, byGroup bool) *program {
+// compileApart is compile outside training for one particle, with an op for each layer: none computes a layer behind its own, so that each has
+// the values and the gradients of its own output.
+func compileApart(net *Net) *program {
+	nodes := withoutDropout(net.nodes)
+	return compileNodes(net, nodes, goesByGroup(nodes), true)
+}
+
+func compileNodes(net *Net, nodes []node, byGroup, apart bool) *program {
 	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes), byGroup: byGroup, chunk: chunkOf(net)}, net: net}
+	if c.apart = apart; apart {
+		c.batch = 1
+	}
 	c.in = c.value(net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.parameters()

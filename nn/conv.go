@@ -77,7 +77,7 @@ func (l Conv) compile(c *compiler, chain []node, v *value) (*value, int) {
 	n := &chain[0]
 	v = c.withBorder(v, l.Pad)
 	taps := v.c * l.Kernel[0] * l.Kernel[1]
-	if pool, ok := pooledReLU(chain[1:]); ok && taps <= lanes.MaxTerms {
+	if pool, ok := c.pooledReLU(chain[1:]); ok && taps <= lanes.MaxTerms {
 		// The masks of a mean hold the derivative of its ReLU. The masks of a maximum hold only which pixel is the largest,
 		// so its gradient is stored gated.
 		out := c.output(&chain[2])
@@ -86,7 +86,7 @@ func (l Conv) compile(c *compiler, chain []node, v *value) (*value, int) {
 		return out, 3
 	}
 	out, used := c.output(n), 1
-	if clips(chain[1:]) {
+	if c.clips(chain[1:]) {
 		out.relu, used = true, 2
 	}
 	c.emit(n.stage, newConv(c, n, l, v, out))
@@ -270,4 +270,30 @@ func (o *convOp) finish(t *tape) {
 	if o.bias != nil {
 		t.reduce(o.laneB, *o.bias, 0, o.filters)
 	}
+}
+
+// factor implements factored: each pixel of the output is a position.
+func (o *convOp) factor() factor {
+	return factor{weight: o.weight, bias: o.bias, positions: o.h * o.w, in: o.taps, out: o.filters}
+}
+
+func (o *convOp) inputsAt(t *tape, g, position int, to []float32) []float32 {
+	x, at := t.out(o.in, g, 0), 0
+	corner := o.in.pixel(position/o.w*o.stride[0]-o.pad[0], position%o.w*o.stride[1]-o.pad[1])
+	for ch := range o.in.c {
+		for ky := range o.kernel[0] {
+			n := o.kernel[1] * lanes.Lanes
+			copy(to[at:], x[ch*o.in.plane()+corner+ky*o.in.wp()*lanes.Lanes:][:n])
+			at += n
+		}
+	}
+	return to[:at]
+}
+
+func (o *convOp) gradientsAt(t *tape, g, position int, to []float32) []float32 {
+	dy, pixel := t.dy(o.out, g, 0), o.out.pixel(position/o.w, position%o.w)
+	for f := range o.filters {
+		copy(to[f*lanes.Lanes:], dy[f*o.out.plane()+pixel:][:lanes.Lanes])
+	}
+	return to[:o.filters*lanes.Lanes]
 }

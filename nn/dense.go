@@ -40,7 +40,7 @@ func (d Dense) derive(b *builder, n *node) error {
 func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
 	v = c.withoutBorder(v)
 	out, used := c.output(&chain[0]), 1
-	if clips(chain[1:]) {
+	if c.clips(chain[1:]) {
 		out.relu, used = true, 2
 	}
 	c.emit(chain[0].stage, newDense(c, &chain[0], v, out))
@@ -263,6 +263,10 @@ func (d *denseOp) backward(t *tape, g0, g1 int) {
 // weightGradient adds dy xᵀ. The transposed tiles are [examples][pitch] and [examples][rows], for the 16 examples of each of the
 // groups. The first pass over a tile transposes an input that all particles share, for all passes.
 func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
+	if t.single() {
+		d.singles(t, g0)
+		return
+	}
 	var xt, dyt []float32
 	if d.in.shared() {
 		xt, dyt = t.shared[d.in.transposed+g0*lanes.Lanes*d.pitch:], t.tmp
@@ -311,6 +315,46 @@ func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 		add(covers[0], b, 0)
 	}
 }
+
+// singles is weightGradient of a group whose examples' gradients are wanted one by one: as rows, or squared.
+func (d *denseOp) singles(t *tape, g int) {
+	var xt, dyt []float32
+	if d.in.shared() {
+		xt, dyt = t.shared[d.in.transposed:], t.tmp
+	} else {
+		xt, dyt = t.tmp, t.tmp[lanes.Lanes*d.pitch:]
+	}
+	xt, dyt = xt[:lanes.Lanes*d.pitch], dyt[:lanes.Lanes*d.rows]
+	lanes.Transpose(t.out(d.in, g, 0), d.k, xt, d.pitch)
+	lanes.Transpose(t.dy(d.out, g, 0), d.units, dyt, d.rows)
+	if t.squares {
+		square(xt)
+		square(dyt)
+		grad := t.gradients(d.w, 0)
+		for _, c := range d.wgrad[0][len(d.wgrad[0])-1].calls {
+			c.plan.Add(dyt[c.w:], xt, grad[c.d:])
+		}
+		return
+	}
+	for e := range lanes.Lanes {
+		x, row := xt[e*d.pitch:][:d.k], t.rows[e*t.pitch+d.w.at:]
+		for u, dy := range dyt[e*d.rows:][:d.units] {
+			to := row[u*d.k:][:d.k]
+			for i, v := range x {
+				to[i] = float32(dy * v)
+			}
+		}
+	}
+}
+
+// factor implements factored: an example has one position.
+func (d *denseOp) factor() factor {
+	return factor{weight: d.w, bias: d.b, positions: 1, in: d.k, out: d.units}
+}
+
+func (d *denseOp) inputsAt(t *tape, g, _ int, _ []float32) []float32 { return t.out(d.in, g, 0) }
+
+func (d *denseOp) gradientsAt(t *tape, g, _ int, _ []float32) []float32 { return t.dy(d.out, g, 0) }
 
 func (d *denseOp) finish(t *tape) {
 	if d.b == nil || !t.learns(*d.b) {

@@ -75,9 +75,9 @@ func (l FRN) compile(c *compiler, chain []node, v *value) (*value, int) {
 	}
 	used := 1
 	switch {
-	case clips(chain[1:]):
+	case c.clips(chain[1:]):
 		o.out.relu, used = true, 2
-	case len(chain) > 1:
+	case len(chain) > 1 && !c.apart:
 		if f, ok := chain[1].layer.(Activation); ok {
 			o.f, used = f, 2
 			c.scratch(2 * v.h * v.w * lanes.Lanes)

@@ -206,3 +206,30 @@ func (l Gaussian) finish(ll float64, theta, grad []float64, n, outputs int) {
 	norm := float64(float32(-halfLog2Pi - float64(float32(theta[last]))))
 	grad[last] = float64(-2*(ll-float64(values*norm))) - values
 }
+
+func (Gaussian) roots(outputs int) int { return outputs }
+
+// root implements informed. The Hessian is 1/σ² for a mean. That of a predicted log σ is 2 r²/σ² (times the square of its factor, with a floor),
+// and 2 r/σ² between the two, where r = y − m; their means over y are 2 and 0. So the columns are 1/σ and √2, one for each output.
+func (l Gaussian) root(t *tape, c int, z, dz []float32) {
+	clear(dz)
+	to, k := dz[c*lanes.Lanes:][:lanes.Lanes], len(dz)/lanes.Lanes
+	if l.SD != Predicted {
+		prec, _ := l.precision(t, 0)
+		for e := range to {
+			to[e] = float32(math.Sqrt(float64(prec)))
+		}
+		return
+	}
+	for e := range to {
+		_, prec, slope := lanes.PredictedScale(z[(c%(k/2)+k/2)*lanes.Lanes+e], l.Floor)
+		to[e] = float32(math.Sqrt(prec))
+		if c >= k/2 {
+			to[e] = float32(math.Sqrt2 * slope)
+		}
+	}
+}
+
+// information implements informed: that about a learned log σ is 2 for each target value, the mean over y of the Hessian 2 r²/σ²; its mean with a
+// mean is 0.
+func (l Gaussian) information(outputs int) []float64 { return []float64{2 * float64(outputs)} }

@@ -109,24 +109,63 @@ func layersOf(t *testing.T, golden []goldenLayer) []Layer {
 	return out
 }
 
-// TestGoldenNets compares outputs, log-likelihoods and gradients with values computed in float64 elsewhere.
-func TestGoldenNets(t *testing.T) {
+type goldenCase struct {
+	Name     string
+	Inputs   goldenNet
+	Expected goldenResult
+}
+
+func goldenCases(t *testing.T) []goldenCase {
+	t.Helper()
 	raw, err := os.ReadFile("testdata/net.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file struct {
-		Cases []struct {
-			Name     string
-			Inputs   goldenNet
-			Expected goldenResult
-		}
-	}
+	var file struct{ Cases []goldenCase }
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
+	return file.Cases
+}
+
+// network is the case's network, its parameters and its examples.
+func (c goldenCase) network(t *testing.T) (net *Net, theta []float64, set *data.Set) {
+	t.Helper()
+	in := c.Inputs
+	var lik Likelihood = Categorical{}
+	if in.Likelihood == "gaussian" {
+		lik = Gaussian{SD: in.Sigma}
+	}
+	net, err := New(in.XShape[1:], layersOf(t, in.Layers), lik)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, x := in.Theta, in.X
+	if in.ThetaHash != nil {
+		theta, x = in.ThetaHash.values(in.ThetaHash.N), in.XHash.values(in.XShape[0]*net.features())
+	}
+	set = &data.Set{Name: c.Name, Shape: in.XShape[1:], Classes: net.Outputs(), Outputs: net.Outputs()}
+	for _, v := range x {
+		set.F32 = append(set.F32, float32(v))
+	}
+	if in.Likelihood == "gaussian" {
+		var y [][]float32
+		if err := json.Unmarshal(in.Y, &y); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range y {
+			set.Values = append(set.Values, v...)
+		}
+	} else if err := json.Unmarshal(in.Y, &set.Labels); err != nil {
+		t.Fatal(err)
+	}
+	return net, theta, set
+}
+
+// TestGoldenNets compares outputs, log-likelihoods and gradients with values computed in float64 elsewhere.
+func TestGoldenNets(t *testing.T) {
 	seen := 0
-	for _, c := range file.Cases {
+	for _, c := range goldenCases(t) {
 		if _, ok := later[c.Name]; ok {
 			seen++
 		}
@@ -136,14 +175,7 @@ func TestGoldenNets(t *testing.T) {
 				return
 			}
 			in, want := c.Inputs, c.Expected
-			var lik Likelihood = Categorical{}
-			if in.Likelihood == "gaussian" {
-				lik = Gaussian{SD: in.Sigma}
-			}
-			net, err := New(in.XShape[1:], layersOf(t, in.Layers), lik)
-			if err != nil {
-				t.Fatal(err)
-			}
+			net, theta, set := c.network(t)
 			if net.Dim() != in.NumParams {
 				t.Fatalf("D = %d, want %d", net.Dim(), in.NumParams)
 			}
@@ -151,25 +183,6 @@ func TestGoldenNets(t *testing.T) {
 				if p.Name != in.ParamNames[i] || len(p.Shape) != len(in.Shapes[i]) {
 					t.Errorf("tensor %d is %s %v, want %s %v", i, p.Name, p.Shape, in.ParamNames[i], in.Shapes[i])
 				}
-			}
-			theta, x := in.Theta, in.X
-			if in.ThetaHash != nil {
-				theta, x = in.ThetaHash.values(in.ThetaHash.N), in.XHash.values(in.XShape[0]*net.features())
-			}
-			set := &data.Set{Name: c.Name, Shape: in.XShape[1:], Classes: net.Outputs(), Outputs: net.Outputs()}
-			for _, v := range x {
-				set.F32 = append(set.F32, float32(v))
-			}
-			if in.Likelihood == "gaussian" {
-				var y [][]float32
-				if err := json.Unmarshal(in.Y, &y); err != nil {
-					t.Fatal(err)
-				}
-				for _, v := range y {
-					set.Values = append(set.Values, v...)
-				}
-			} else if err := json.Unmarshal(in.Y, &set.Labels); err != nil {
-				t.Fatal(err)
 			}
 			m, err := NewModel(net, set, pool.New(1))
 			if err != nil {

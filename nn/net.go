@@ -29,9 +29,11 @@ type Net struct {
 
 // compiled are the programs of a network, once a model has needed them.
 type compiled struct {
-	once, onceDropout sync.Once
-	prog              *program
-	progDropout       *program // with dropout layers, for training
+	once, onceDropout, onceApart sync.Once
+
+	prog        *program
+	progDropout *program // with dropout layers, for training
+	progApart   *program // with an op for each layer, for curvature
 }
 
 // Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape; or in φ, if it is not random; or in
@@ -74,6 +76,12 @@ func (n *Net) training() *program {
 	}
 	n.compiled.onceDropout.Do(func() { n.compiled.progDropout = compile(n, true) })
 	return n.compiled.progDropout
+}
+
+// apart returns the program of curvature (curvature.go).
+func (n *Net) apart() *program {
+	n.compiled.onceApart.Do(func() { n.compiled.progApart = compileApart(n) })
+	return n.compiled.progApart
 }
 
 // Dim is D, the number of parameters in θ.

@@ -78,7 +78,7 @@ func (l Norm) compile(c *compiler, chain []node, v *value) (*value, int) {
 		o.params[i] = c.param(n.params[i], 1, v.c, v.c)
 	}
 	used := 1
-	if clips(chain[1:]) {
+	if c.clips(chain[1:]) {
 		o.out.relu, used = true, 2
 	}
 	c.emit(n.stage, o)

@@ -128,12 +128,18 @@ func (p *program) run(t *tape, conv, dense stage, g0, g1 int) {
 }
 
 func (p *program) runBack(t *tape, conv, dense stage, g0, g1 int) {
-	for _, o := range slices.Backward(p.ops[dense]) {
+	back := func(o op, g0, g1 int) {
+		if t.watch != nil {
+			t.watch(o, g0, g1)
+		}
 		o.backward(t, g0, g1)
+	}
+	for _, o := range slices.Backward(p.ops[dense]) {
+		back(o, g0, g1)
 	}
 	for g := g0; g < g1; g++ {
 		for _, o := range slices.Backward(p.ops[conv]) {
-			o.backward(t, g, g+1)
+			back(o, g, g+1)
 		}
 	}
 }

@@ -21,4 +21,6 @@ func (relu) apply(x, y []float32) { lanes.ReLU(x, y) }
 func (relu) applyWithDerivative(x, y, d []float32) { lanes.ReLUWithDerivative(x, y, d) }
 
 // clips reports whether the next layer is a ReLU, which the kernels of the layer before it apply to their results.
-func clips(chain []node) bool { return len(chain) > 0 && chain[0].layer == ReLU }
+func (c *compiler) clips(chain []node) bool {
+	return !c.apart && len(chain) > 0 && chain[0].layer == ReLU
+}

@@ -79,7 +79,7 @@ func shortcutTo(body, in []int) string {
 func (r Residual) compile(c *compiler, chain []node, v *value) (*value, int) {
 	n, used := &chain[0], 1
 	s := &sumOp{in: [2]*value{c.input(n, c.chain(n.inner[0], v)), c.input(n, c.chain(n.inner[1], v))}, out: c.output(n)}
-	if clips(chain[1:]) {
+	if c.clips(chain[1:]) {
 		s.out.relu, used = true, 2
 	}
 	c.emit(n.stage, s)

@@ -21,6 +21,13 @@ type tape struct {
 	grads  []float32 // as in partial; nil: no gradient of θ is wanted
 	psi    []float32 // sums of the gradient of ψ; nil: it is not wanted
 	shares []float32 // of the particles of the task: their weights in the gradient of ψ
+
+	back    bool                   // gradients of values are wanted, whatever of tensors is (curvature.go)
+	watch   func(o op, g0, g1 int) // sees the gradient of each op's output before the op's way back (factors.go); nil: nobody does
+	rows    []float32              // the gradients of the 16 examples of a group, pitch apart, in place of their sum (gaussnewton.go)
+	pitch   int
+	squares bool // grads are sums of the squares of the gradients of single examples, a group in a pass (gaussnewton.go)
+
 	act    []float32
 	grad   []float32
 	lane   []float32 // weight gradients of one pass, not yet summed over lanes
@@ -108,6 +115,7 @@ func (t *tape) dyFrom(v *value, g, b int) []float32 {
 // use makes a tape ready for a task: φ, and θ of its particles. It has no gradients yet.
 func (t *tape) use(phi, theta []float32) {
 	t.theta, t.phi, t.grads, t.psi, t.shares = theta, phi, nil, nil, nil
+	t.back, t.watch, t.rows, t.squares = false, nil, nil, false
 }
 
 // sumLogLik adds the log-likelihoods of the tile's examples for the particles of the pass.
@@ -142,7 +150,7 @@ func (t *tape) gradients(p param, b int) []float32 {
 func (t *tape) learns(p param) bool {
 	switch p.role {
 	case RoleRandom:
-		return t.grads != nil
+		return t.grads != nil || t.rows != nil
 	case RoleLearned:
 		return t.psi != nil
 	}
@@ -151,7 +159,7 @@ func (t *tape) learns(p param) bool {
 
 // needs reports whether the gradient of a value is wanted, for that of a tensor before it.
 func (t *tape) needs(v *value) bool {
-	return v.grad >= 0 && (t.grads != nil && !v.stage.shared() || t.psi != nil && v.learned)
+	return v.grad >= 0 && ((t.grads != nil || t.back) && !v.stage.shared() || t.psi != nil && v.learned)
 }
 
 // share is the weight of particle b of the pass in the gradient of ψ. Gradients of the shared stages have it in them.
@@ -164,7 +172,15 @@ func (t *tape) share(b int) float32 {
 
 // reduce adds n sums by lane, of particle b of the pass, to the gradient of a tensor, and for ψ by the particle's weight.
 func (t *tape) reduce(lane int, p param, b, n int) {
-	sums, to := t.lane[lane:][:n*lanes.Lanes], t.gradients(p, b)[:n]
+	sums := t.lane[lane:][:n*lanes.Lanes]
+	if t.rows != nil {
+		t.row(sums, p)
+		return
+	}
+	if t.squares {
+		square(sums)
+	}
+	to := t.gradients(p, b)[:n]
 	if p.role == RoleRandom || t.common {
 		lanes.ReduceAdd(sums, to)
 		return
@@ -175,6 +191,26 @@ func (t *tape) reduce(lane int, p param, b, n int) {
 	w := t.share(b)
 	for i, s := range one {
 		to[i] += float32(w * s)
+	}
+}
+
+// single reports whether the gradients of examples are wanted one by one.
+func (t *tape) single() bool { return t.rows != nil || t.squares }
+
+// row writes sums by lane, which are the gradients of a tensor for the examples of the group, to their rows.
+func (t *tape) row(sums []float32, p param) {
+	for e := range lanes.Lanes {
+		row := t.rows[e*t.pitch+p.at:][:len(sums)/lanes.Lanes]
+		for i := range row {
+			row[i] = sums[i*lanes.Lanes+e]
+		}
+	}
+}
+
+// square replaces numbers by their squares.
+func square(x []float32) {
+	for i, v := range x {
+		x[i] = v * v
 	}
 }
 

@@ -64,14 +64,14 @@ type pooling interface {
 
 // pooledReLU finds the two layers after a convolution that its kernels can compute with it: a ReLU and a 2×2 pool. A maximum
 // may stand before or after the ReLU, a mean only after it.
-func pooledReLU(chain []node) (p pooling, ok bool) {
+func (c *compiler) pooledReLU(chain []node) (p pooling, ok bool) {
 	if len(chain) < 2 {
 		return nil, false
 	}
 	if p, ok = chain[1].layer.(pooling); ok {
-		ok = clips(chain)
+		ok = c.clips(chain)
 	} else if p, ok = chain[0].layer.(pooling); ok {
-		ok = clips(chain[1:]) && !p.mean()
+		ok = c.clips(chain[1:]) && !p.mean()
 	}
 	two := [2]int{2, 2}
 	return p, ok && p.window() == window{size: two, stride: two}
