@@ -8,13 +8,6 @@ import (
 
 // Stand-in until branch curvature-42 is merged: dense networks with tanh or relu, float64.
 
-type Factor struct {
-	Layer  string
-	Weight Tensor
-	Bias   *Tensor
-	A, G   []float64
-}
-
 type sdense struct {
 	w, b    *Tensor
 	act     string
@@ -124,80 +117,6 @@ func (m *Model) sback(ls []sdense, row int, theta []float64) (in [][]float64, z 
 	return in, x, g
 }
 
-func (m *Model) shess(z []float64) []float64 {
-	k := len(z)
-	h := make([]float64, k*k)
-	if l, ok := m.net.lik.(Gaussian); ok {
-		for i := range k {
-			h[i*k+i] = 1 / (l.SD * l.SD)
-		}
-		return h
-	}
-	top, sum := math.Inf(-1), 0.0
-	for _, v := range z {
-		top = max(top, v)
-	}
-	p := make([]float64, k)
-	for i, v := range z {
-		p[i] = math.Exp(v - top)
-		sum += p[i]
-	}
-	for i := range p {
-		p[i] /= sum
-	}
-	for i := range k {
-		for j := range k {
-			h[i*k+j] = -float64(p[i] * p[j])
-		}
-		h[i*k+i] += p[i]
-	}
-	return h
-}
-
-func (m *Model) Factors(_ context.Context, theta []float64) (all []Factor, err error) {
-	ls, err := m.sdenses()
-	if err != nil {
-		return nil, err
-	}
-	n := m.Examples()
-	for _, l := range ls {
-		a := l.in
-		if l.b != nil {
-			a++
-		}
-		all = append(all, Factor{Layer: l.w.Name, Weight: *l.w, Bias: l.b, A: make([]float64, a*a), G: make([]float64, l.out*l.out)})
-	}
-	for r := range n {
-		in, z, g := m.sback(ls, r, theta)
-		h := m.shess(z)
-		for i, l := range ls {
-			f := all[i]
-			a := int(math.Sqrt(float64(len(f.A))))
-			for p := range a {
-				for q := range a {
-					f.A[p*a+q] += float64(in[i][p]*in[i][q]) / float64(n)
-				}
-			}
-			for k := range z {
-				for kk := range z {
-					for o := range l.out {
-						for oo := range l.out {
-							f.G[o*l.out+oo] += h[k*len(z)+kk] * float64(g[k][i][o]*g[kk][i][oo]) / float64(n)
-						}
-					}
-				}
-			}
-		}
-	}
-	var out []Factor
-	for _, f := range all {
-		if f.Weight.Role == RoleRandom {
-			out = append(out, f)
-		}
-	}
-	return out, nil
-}
-
 func (m *Model) sjac(ls []sdense, r int, theta []float64) (z []float64, jac [][]float64) {
 	in, z, g := m.sback(ls, r, theta)
 	for k := range z {
@@ -218,39 +137,6 @@ func (m *Model) sjac(ls []sdense, r int, theta []float64) (z []float64, jac [][]
 		jac = append(jac, row)
 	}
 	return z, jac
-}
-
-func (m *Model) GaussNewton(_ context.Context, theta, h []float64) error {
-	ls, err := m.sdenses()
-	if err != nil {
-		return err
-	}
-	clear(h)
-	d := m.net.dim
-	for r := range m.Examples() {
-		z, jac := m.sjac(ls, r, theta)
-		hz := m.shess(z)
-		for k := range z {
-			for kk := range z {
-				for i := range d {
-					c := hz[k*len(z)+kk] * jac[k][i]
-					for j := range d {
-						h[i*d+j] += float64(c * jac[kk][j])
-					}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (m *Model) GaussNewtonDiagonal(ctx context.Context, theta, d []float64) error {
-	h := make([]float64, len(d)*len(d))
-	err := m.GaussNewton(ctx, theta, h)
-	for i := range d {
-		d[i] = h[i*len(d)+i]
-	}
-	return err
 }
 
 func (m *Model) Tangents(_ context.Context, rows []int32, theta, directions []float64, out []float32) error {
