@@ -76,3 +76,11 @@ func (a *activationOp) backward(t *tape, g0, g1 int) {
 }
 
 func (a *activationOp) finish(*tape) {}
+
+// tangent is ẏ = f′(x) ẋ.
+func (a *activationOp) tangent(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		d, x, y := t.out(a.d, g, 0), t.move(a.in, g), t.move(a.out, g)
+		a.in.runs(a.out, func(i, j, n int) { lanes.MultiplyDerivative(d[i:i+n], x[i:i+n], y[j:j+n]) })
+	}
+}

@@ -14,6 +14,8 @@ type compiler struct {
 
 	readers map[*value]int // the ops that read a value, before separate
 	apart   bool           // no op computes a layer behind its own
+	at      *node          // the layer whose ops are appended
+	still   *node          // as in compileApart
 }
 
 // compile turns the layers of a network into ops. Outside training dropout layers are left out.
@@ -22,22 +24,29 @@ func compile(net *Net, training bool) *program {
 	if !training {
 		nodes = withoutDropout(nodes)
 	}
-	return compileNodes(net, nodes, goesByGroup(nodes), false)
+	return compileNodes(net, nodes, goesByGroup(nodes))
 }
 
 // compileApart is compile outside training for one particle, with an op for each layer: none computes a layer behind its own, so that each has
-// the values and the gradients of its own output.
-func compileApart(net *Net) *program {
+// the values and the gradients of its own output. still is the first layer of the particles that has an op without tangent, nil if none has.
+func compileApart(net *Net) (p *program, still *node) {
 	nodes := withoutDropout(net.nodes)
-	return compileNodes(net, nodes, goesByGroup(nodes), true)
+	c := newCompiler(net, nodes, goesByGroup(nodes))
+	c.apart, c.batch = true, 1
+	p = c.compile(nodes)
+	return p, c.still
 }
 
-func compileNodes(net *Net, nodes []node, byGroup, apart bool) *program {
-	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes), byGroup: byGroup, chunk: chunkOf(net)}, net: net}
-	if c.apart = apart; apart {
-		c.batch = 1
-	}
-	c.in = c.value(net.input, origin{})
+func compileNodes(net *Net, nodes []node, byGroup bool) *program {
+	return newCompiler(net, nodes, byGroup).compile(nodes)
+}
+
+func newCompiler(net *Net, nodes []node, byGroup bool) *compiler {
+	return &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes), byGroup: byGroup, chunk: chunkOf(net)}, net: net}
+}
+
+func (c *compiler) compile(nodes []node) *program {
+	c.in = c.value(c.net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.parameters()
 	newPlaces(c.program, c.values, nil).level()
@@ -96,13 +105,16 @@ func passParticles(nodes []node) int {
 
 // chain appends the ops of a sequence of layers and returns its output.
 func (c *compiler) chain(chain []node, v *value) *value {
+	outer := c.at
 	for len(chain) > 0 {
+		c.at = &chain[0]
 		if chain[0].inner == nil {
 			v = c.input(&chain[0], v)
 		}
 		out, used := chain[0].layer.compile(c, chain, v)
 		v, chain = out, chain[used:]
 	}
+	c.at = outer
 	return v
 }
 
@@ -129,7 +141,12 @@ func (c *compiler) input(n *node, v *value) *value {
 }
 
 // emit appends an op to the ops of its stage.
-func (c *compiler) emit(s stage, o op) { c.ops[s] = append(c.ops[s], o) }
+func (c *compiler) emit(s stage, o op) {
+	c.ops[s] = append(c.ops[s], o)
+	if _, ok := o.(tangential); !ok && !s.shared() && o.output() != nil && c.still == nil {
+		c.still = c.at
+	}
+}
 
 // output makes the value that a layer computes.
 func (c *compiler) output(n *node) *value { return c.value(n.out, n.origin) }

@@ -297,3 +297,27 @@ func (o *convOp) gradientsAt(t *tape, g, position int, to []float32) []float32 {
 	}
 	return to[:o.filters*lanes.Lanes]
 }
+
+// tangent is ẏ = Ẇ∗x + ḃ + W∗ẋ.
+func (o *convOp) tangent(t *tape, g0, g1 int) {
+	var bias []float32
+	if o.bias != nil {
+		if bias = t.change(*o.bias); bias != nil {
+			bias = bias[:o.filters]
+		}
+	}
+	for g := g0; g < g1; g++ {
+		y := t.move(o.out, g)
+		if w := t.change(o.weight); w != nil {
+			o.fwd.store(w, t.out(o.in, g, 0), bias, y, negInf, nil)
+		} else {
+			clear(y)
+		}
+		if !o.in.shared() {
+			aside := t.aside[:len(y)]
+			clear(aside) // its borders
+			o.fwd.store(t.weights(o.weight, 0), t.move(o.in, g), nil, aside, negInf, nil)
+			lanes.Add(aside, y, y)
+		}
+	}
+}

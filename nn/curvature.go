@@ -111,15 +111,3 @@ func (c *curving) back(t *tape, column, g0, g1 int) {
 	}
 	c.m.prog.runBack(t, stageConv, stageDense, g0, g1)
 }
-
-// forward takes the tile forward, in steps of all groups or of one, and calls see behind each step.
-func (c *curving) forward(t *tape, see func(g0, g1 int)) {
-	step := t.groups
-	if c.m.prog.byGroup {
-		step = 1
-	}
-	for g := 0; g < t.groups; g += step {
-		c.m.prog.run(t, stageConv, stageDense, g, g+step)
-		see(g, g+step)
-	}
-}

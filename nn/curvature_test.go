@@ -192,6 +192,11 @@ func TestSameCurvature(t *testing.T) {
 				for _, f := range factors {
 					all = append(all, f.A, f.G)
 				}
+				moves := make([]float32, c.n*c.net.Outputs())
+				if err := m.Tangents(context.Background(), nil, theta, theta, moves); err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, widened(moves))
 				var got []uint64
 				for _, v := range slices.Concat(all...) {
 					got = append(got, math.Float64bits(v))

@@ -375,3 +375,27 @@ func sideBySide(left int) int {
 	}
 	return 1
 }
+
+// tangent is ẏ = Ẇ x + ḃ + W ẋ.
+func (d *denseOp) tangent(t *tape, g0, g1 int) {
+	w := t.change(d.w)
+	var b []float32
+	if d.b != nil {
+		b = t.change(*d.b)
+	}
+	for g := g0; g < g1; {
+		n := sideBySide(g1 - g)
+		p, y := d.fwd[n][len(d.fwd[n])-1], t.moveFrom(d.out, g)
+		if w != nil {
+			p.store(w, t.from(d.in, g, 0), b, y, negInf, nil)
+		} else {
+			clear(y[:n*d.out.size()])
+		}
+		if !d.in.shared() {
+			aside := t.aside[:n*d.out.size()]
+			p.store(t.weights(d.w, 0), t.moveFrom(d.in, g), nil, aside, negInf, nil)
+			lanes.Add(aside, y[:len(aside)], y[:len(aside)])
+		}
+		g += n
+	}
+}

@@ -134,7 +134,7 @@ func (c *curving) fill(t *tape, layers []*layerSums, tile, first, count int) {
 		}
 	}
 	c.m.load(t, nil, nil, first, count)
-	c.forward(t, func(g0, g1 int) {
+	c.m.prog.forward(t, func(g0, g1 int) {
 		for _, l := range layers {
 			to := inputs[l.factored]
 			for g := g0; g < g1; g++ {

@@ -249,3 +249,61 @@ func (o *frnOp) finish(t *tape) {
 		}
 	}
 }
+
+// tangent is, with ẋ and the changes of the parameters,
+//
+//	ṙ = −r³ (Σ_q x(q) ẋ(q)/n + ½ ε̇),  ẏ(p) = (γ̇ r + γ ṙ) x(p) + γ r ẋ(p) + β̇, or τ̇ where z(p) ≤ τ
+func (o *frnOp) tangent(t *tape, g0, g1 int) {
+	in, out := o.in, o.out
+	change := func(p *frnParam, i int) float32 {
+		if p == nil || t.change(p.param) == nil {
+			return 0
+		}
+		return t.change(p.param)[i]
+	}
+	_, sign := o.epsilon(t)
+	half := float32(0.5*sign) * change(o.e, 0) // ½ ε̇
+	count, row := float32(in.h*in.w), in.w*lanes.Lanes
+	for g := g0; g < g1; g++ {
+		x, y, roots := t.out(in, g, 0), t.move(out, g), t.out(o.root, g, 0)
+		var moves []float32
+		if !in.shared() {
+			moves = t.move(in, g)
+		}
+		for ch := range in.c {
+			r := (*[lanes.Lanes]float32)(roots[ch*lanes.Lanes:])
+			from, to := ch*in.plane()+in.pixel(0, 0), ch*out.plane()+out.pixel(0, 0)
+			norm, low := o.norm(t, ch, r), float32(0)
+			norm.Y, low, norm.Low = row, norm.Low, negInf
+			norm.Apply(x[from:], t.aside) // z
+			var product [lanes.Lanes]float32
+			for i := 0; moves != nil && i < in.h; i++ {
+				at := from + i*in.wp()*lanes.Lanes
+				for k, v := range moves[at : at+row] {
+					product[k%lanes.Lanes] += float32(v * x[at+k])
+				}
+			}
+			gamma := t.weights(o.gamma.param, 0)[ch]
+			var scale [lanes.Lanes]float32
+			for l, root := range r {
+				pull := float32(float32(root*root)*root) * (product[l]/count + half)
+				scale[l] = float32(change(o.gamma, ch)*root) - float32(gamma*pull)
+			}
+			beta, tau := change(o.beta, ch), change(o.tau, ch)
+			for i := range in.h {
+				at, own := from+i*in.wp()*lanes.Lanes, y[to+i*out.wp()*lanes.Lanes:][:row]
+				for k := range own {
+					l := k % lanes.Lanes
+					v := float32(scale[l]*x[at+k]) + beta
+					if moves != nil {
+						v += float32(norm.Scale[l] * moves[at+k])
+					}
+					if t.aside[i*row+k] <= low {
+						v = tau
+					}
+					own[k] = v
+				}
+			}
+		}
+	}
+}

@@ -34,6 +34,7 @@ type compiled struct {
 	prog        *program
 	progDropout *program // with dropout layers, for training
 	progApart   *program // with an op for each layer, for curvature
+	still       *node    // as in compileApart
 }
 
 // Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape; or in φ, if it is not random; or in
@@ -80,7 +81,7 @@ func (n *Net) training() *program {
 
 // apart returns the program of curvature (curvature.go).
 func (n *Net) apart() *program {
-	n.compiled.onceApart.Do(func() { n.compiled.progApart = compileApart(n) })
+	n.compiled.onceApart.Do(func() { n.compiled.progApart, n.compiled.still = compileApart(n) })
 	return n.compiled.progApart
 }
 

@@ -167,3 +167,34 @@ func (o *normOp) finish(t *tape) {
 		t.reduce(sums, o.params[k], 0, o.in.c)
 	}
 }
+
+// tangent is ẏ = s ẋ + γ̇ (x − mean)/√(var+ε) + β̇.
+func (o *normOp) tangent(t *tape, g0, g1 int) {
+	gamma, beta := t.change(o.params[0]), t.change(o.params[1])
+	for g := g0; g < g1; g++ {
+		x, y := t.out(o.in, g, 0), t.move(o.out, g)
+		for ch := range o.in.c {
+			white, f := o.lines(t, 0, ch)
+			in, out := ch*o.in.plane()+o.in.pixel(0, 0), ch*o.out.plane()+o.out.pixel(0, 0)
+			var own line
+			if gamma != nil {
+				own = line{float32(white.a * gamma[ch]), float32(white.b*gamma[ch]) + beta[ch]}
+			}
+			first := own.along(o.in, o.out, negInf)
+			first.Apply(x[in:], y[out:])
+			if !o.in.shared() {
+				addLine(f.a, t.move(o.in, g)[in:], y[out:], &first)
+			}
+		}
+	}
+}
+
+// addLine adds a x to y on the plane of n.
+func addLine(a float32, x, y []float32, n *lanes.Norm) {
+	for row := range n.Rows {
+		to := y[row*n.Y:][:n.Cols*lanes.Lanes]
+		for i, v := range x[row*n.X:][:len(to)] {
+			to[i] += float32(a * v)
+		}
+	}
+}

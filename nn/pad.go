@@ -99,3 +99,10 @@ func (p *padOp) backward(t *tape, g0, g1 int) {
 }
 
 func (p *padOp) finish(*tape) {}
+
+func (p *padOp) tangent(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		y, x := t.move(p.out, g), t.move(p.in, g)
+		p.pixels(func(out, in int) { copy(y[out:][:lanes.Lanes], x[in:][:lanes.Lanes]) })
+	}
+}

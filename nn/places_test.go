@@ -81,8 +81,8 @@ func bothWays(t *testing.T, input []int, layers []Layer, lik Likelihood, role fu
 		if err != nil {
 			t.Fatal(err)
 		}
-		net.compiled.once.Do(func() { net.compiled.prog = compileNodes(net, withoutDropout(net.nodes), i == 1, false) })
-		net.compiled.onceDropout.Do(func() { net.compiled.progDropout = compileNodes(net, net.nodes, i == 1, false) })
+		net.compiled.once.Do(func() { net.compiled.prog = compileNodes(net, withoutDropout(net.nodes), i == 1) })
+		net.compiled.onceDropout.Do(func() { net.compiled.progDropout = compileNodes(net, net.nodes, i == 1) })
 		nets[i] = net
 	}
 	return nets

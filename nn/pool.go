@@ -92,3 +92,15 @@ func (p *poolOp) backward(t *tape, g0, g1 int) {
 }
 
 func (p *poolOp) finish(*tape) {}
+
+// tangent is the move of the largest value, or the mean of the moves.
+func (p *poolOp) tangent(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		x, y := t.move(p.in, g), t.move(p.out, g)
+		if p.max {
+			p.windows.Pick(x, p.groupArgs(t, g), y)
+		} else {
+			p.windows.Sum(x, 1/float32(p.area()), y)
+		}
+	}
+}

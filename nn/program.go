@@ -27,6 +27,14 @@ type op interface {
 	output() *value
 }
 
+// tangential is an op with a forward derivative (tangents.go). Where an input is shared by all particles, it does not move.
+type tangential interface {
+	op
+
+	// tangent sets the move of the output, by those of its inputs and of its parameters, when the forward pass has been there.
+	tangent(t *tape, g0, g1 int)
+}
+
 // program is a network compiled for tiles of 64 examples: the ops of each stage and the sizes of the memory that they
 // use. It is immutable; all that changes is in a tape. Tapes that are not in use are kept with it.
 type program struct {
@@ -96,22 +104,29 @@ func (t *tape) together(f func()) {
 //
 // Sums by lane go on over the groups, and dense layers add to the gradients in memory. So both ways add in the same order.
 func (p *program) pass(t *tape, back bool, see func(g0, g1 int)) {
+	if back {
+		clear(t.lane)
+	}
+	p.forward(t, func(g0, g1 int) {
+		see(g0, g1)
+		if back {
+			p.runBack(t, stageConv, stageDense, g0, g1)
+		}
+	})
+	if back {
+		p.finish(t, stageConv, stageDense)
+	}
+}
+
+// forward takes the tile forward, all groups at once or one at a time, and calls see for those that have been.
+func (p *program) forward(t *tape, see func(g0, g1 int)) {
 	step := t.groups
 	if p.byGroup {
 		step = 1
 	}
-	if back {
-		clear(t.lane)
-	}
 	for g := 0; g < t.groups; g += step {
 		p.run(t, stageConv, stageDense, g, g+step)
 		see(g, g+step)
-		if back {
-			p.runBack(t, stageConv, stageDense, g, g+step)
-		}
-	}
-	if back {
-		p.finish(t, stageConv, stageDense)
 	}
 }
 

@@ -27,3 +27,9 @@ func (r *reborder) finish(*tape) {}
 func copyPlanes(dst []float32, d *value, src []float32, s *value) {
 	d.runs(s, func(i, j, n int) { copy(dst[i:i+n], src[j:j+n]) })
 }
+
+func (r *reborder) tangent(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		copyPlanes(t.move(r.out, g), r.out, t.move(r.in, g), r.in)
+	}
+}

@@ -140,3 +140,21 @@ func (s *sumOp) backward(t *tape, g0, g1 int) {
 }
 
 func (s *sumOp) finish(*tape) {}
+
+// tangent is ẏ = ȧ + ḃ. An input that all particles share does not move.
+func (s *sumOp) tangent(t *tape, g0, g1 int) {
+	a, b := s.in[0], s.in[1]
+	if a.shared() || b.act == s.out.act {
+		a, b = b, a
+	}
+	for g := g0; g < g1; g++ {
+		y := t.move(s.out, g)
+		if a.act != s.out.act {
+			copyPlanes(y, s.out, t.move(a, g), a)
+		}
+		if !b.shared() {
+			z := t.move(b, g)
+			b.runs(s.out, func(i, j, n int) { lanes.Add(y[j:j+n], z[i:i+n], y[j:j+n]) })
+		}
+	}
+}

@@ -26,7 +26,10 @@ type tape struct {
 	watch   func(o op, g0, g1 int) // sees the gradient of each op's output before the op's way back (factors.go); nil: nobody does
 	rows    []float32              // the gradients of the 16 examples of a group, pitch apart, in place of their sum (gaussnewton.go)
 	pitch   int
-	squares bool // grads are sums of the squares of the gradients of single examples, a group in a pass (gaussnewton.go)
+	along   []float32 // a direction in θ, and what it does to the activations, each where the activation is (tangents.go)
+	moves   []float32
+	aside   []float32 // room for one more of the latter
+	squares bool      // grads are sums of the squares of the gradients of single examples, a group in a pass (gaussnewton.go)
 
 	act    []float32
 	grad   []float32
@@ -92,6 +95,22 @@ func (t *tape) from(v *value, g, b int) []float32 {
 		b = 0
 	}
 	return t.act[v.act+(v.place(g)*t.prog.copies(v)+b)*v.size() : v.act+v.groups()*t.prog.copies(v)*v.size()]
+}
+
+// move is the derivative of the activation along the direction.
+func (t *tape) move(v *value, g int) []float32 { return t.moveFrom(v, g)[:v.size()] }
+
+// moveFrom is move from group g on.
+func (t *tape) moveFrom(v *value, g int) []float32 {
+	return t.moves[v.act+v.place(g)*v.size() : v.act+v.groups()*v.size()]
+}
+
+// change is what a tensor of the particle is moved by; nil: it stays.
+func (t *tape) change(p param) []float32 {
+	if p.role != RoleRandom {
+		return nil
+	}
+	return t.along[p.at:]
 }
 
 // dy is the gradient of particle b of the pass in group g.

@@ -362,6 +362,12 @@ func TestPools(t *testing.T) {
 	if have, want := [4]int32{arg[0], arg[Lanes], arg[2*Lanes], arg[3*Lanes]}, [4]int32{2, 1, 0, 0}; have != want {
 		t.Errorf("they are at %v, want %v", have, want)
 	}
+	moves := make([]float32, 4*Lanes)
+	moves[0], moves[Lanes], moves[2*Lanes], moves[3*Lanes] = 5, 6, 7, 8
+	w.Pick(moves, arg, y)
+	if have, want := lane0(y), [4]float32{6, 6, 6, 7}; have != want {
+		t.Errorf("the moves of the maxima are %v, want %v", have, want)
+	}
 	dy := make([]float32, 4*Lanes)
 	dy[0], dy[Lanes], dy[2*Lanes], dy[3*Lanes] = 1, 10, 100, 1000
 	w.MaxBackward(dy, arg, dx)
@@ -482,6 +488,9 @@ func TestElementwisePlansPanic(t *testing.T) {
 		"MaxBackward dy":  func() { w.MaxBackward(f[:31], i, f) },
 		"MaxBackward arg": func() { w.MaxBackward(f, i[:31], f) },
 		"MaxBackward dx":  func() { w.MaxBackward(f, i, f[:48]) },
+		"Pick x":          func() { w.Pick(f[:48], i, f) },
+		"Pick arg":        func() { w.Pick(f, i[:31], f) },
+		"Pick y":          func() { w.Pick(f, i, f[:31]) },
 		"Sum x":           func() { w.Sum(f[:48], 1, f) },
 		"Sum y":           func() { w.Sum(f, 1, f[:31]) },
 		"SumBackward dy":  func() { w.SumBackward(f[:31], 1, f) },

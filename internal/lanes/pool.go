@@ -100,6 +100,23 @@ func (w *Windows) MaxBackward(dy []float32, arg []int32, dx []float32) {
 	}
 }
 
+// Pick takes from each window the value at Max's arg, 0 where that is −1. In each lane
+//
+//	y[o] = x[taps[o*k+arg[o]]]
+func (w *Windows) Pick(x []float32, arg []int32, y []float32) {
+	checkLen("x", len(x), w.inputs)
+	checkLen("arg", len(arg), w.outputs)
+	checkLen("y", len(y), w.outputs)
+	for o := range w.outputs / Lanes {
+		for l := o * Lanes; l < (o+1)*Lanes; l++ {
+			y[l] = 0
+			if t := arg[l]; t >= 0 {
+				y[l] = x[int(w.taps[o*w.k+int(t)])+l%Lanes]
+			}
+		}
+	}
+}
+
 // Sum is scale times the sum of each window; with scale 1/k it is the mean. In each lane
 //
 //	y[o] = scale * Σ_t x[taps[o*k+t]]
