@@ -32,7 +32,7 @@ type curved struct {
 	LogLik   float64   // log p(D|θ*)
 	Gradient []float64 // of the log-posterior at θ* for τ = 0: that of the log-likelihood, times S
 	Factor   float64   // τ
-	Evidence float64   // log p(D), approximately, at τ
+	Evidence float64   // log p(D), approximately, at believed()
 	Scores   []float64 // by which τ was chosen: the validation NLL, or the evidence, of each of factors; empty: τ is 1
 }
 

@@ -18,7 +18,7 @@ var factors = func() (all []float64) {
 	return all
 }()
 
-// choose chooses τ, and has the evidence there. The lowest factor wins among equals.
+// choose chooses τ. The lowest factor wins among equals.
 func (c *curvature) choose(ctx context.Context) error {
 	tau, best := 1.0, math.Inf(1)
 	c.Scores = nil
@@ -48,15 +48,25 @@ func (c *curvature) choose(ctx context.Context) error {
 	if c.Precision == PrecisionEvidence {
 		tau = c.refine(tau)
 	}
-	if layer := c.form.fault(tau); layer != "" {
-		return fmt.Errorf("the curvature of layer %s is not positive definite with %v times the precision of the prior: "+
-			"the trained network is no maximum there; take a narrower prior, more epochs (map.epochs), or structure: diagonal", layer, tau)
+	c.Factor = tau
+	for _, f := range []float64{tau, c.believed()} {
+		if layer := c.form.fault(f); layer != "" {
+			return fmt.Errorf("the curvature of layer %s is not positive definite with %v times the precision of the prior: "+
+				"the trained network is no maximum there; take a narrower prior, more epochs (map.epochs), or structure: diagonal", layer, f)
+		}
 	}
-	c.Factor, c.Evidence = tau, c.evidence(tau)
-	if c.Evidence-c.Evidence != 0 {
-		return fmt.Errorf("the approximate log evidence is %v at %v times the prior's precision: the curvature is too large for it", c.Evidence, tau)
+	if c.Evidence = c.evidence(c.believed()); c.Evidence-c.Evidence != 0 {
+		return fmt.Errorf("the approximate log evidence is %v: the curvature is too large for it", c.Evidence)
 	}
 	return nil
+}
+
+// believed is the factor of the prior whose evidence is told. What validation chooses is how wide the draws are, and no other prior.
+func (c *curvature) believed() float64 {
+	if c.Precision == PrecisionValidation {
+		return 1
+	}
+	return c.Factor
 }
 
 // refine finds the maximum of the evidence between the neighbours of the best of factors, by golden sections of log τ.
@@ -94,13 +104,13 @@ func (c *curvature) evidence(tau float64) float64 {
 }
 
 // away is how far the maximum of the approximation is from θ*, which a descent that ended early does not reach: with the gradient g of
-// the log-posterior, the rise ½ gᵀP⁻¹g to it in nats, and the root of the mean square of the way, in standard deviations of q.
+// the log-posterior, the rise ½ gᵀP⁻¹g to it in nats, and the root of the mean square of the way, in standard deviations.
 func (c *curvature) away() (rise, way float64) {
-	g, w := make([]float64, len(c.at)), make([]float64, len(c.at))
+	g, w, tau := make([]float64, len(c.at)), make([]float64, len(c.at)), c.believed()
 	for i, s := range c.sd {
-		g[i] = c.Gradient[i] - float64(c.Factor*((c.at[i]-c.mean[i])/s))
+		g[i] = c.Gradient[i] - float64(tau*((c.at[i]-c.mean[i])/s))
 	}
-	c.form.whiten(c.Factor, g, w)
+	c.form.whiten(tau, g, w)
 	square := 0.0
 	for _, x := range w {
 		square += float64(x * x)

@@ -79,20 +79,23 @@ func times(v float64, decimals int) string {
 	return text + " times"
 }
 
-// LaplaceEvidence is the log evidence by Laplace's approximation, at a factor of the prior's precision, and what chose the factor.
+// LaplaceEvidence is the log evidence by Laplace's approximation, the factor of the prior's precision in the draws, and what chose it.
 type LaplaceEvidence struct {
 	LogEvidence, Factor float64
 	By                  string
 }
 
 func (f LaplaceEvidence) words() words {
-	at := ""
-	if f.Factor != 1 {
-		at = say(", with %.3g times the prior's precision, which %s chose", f.Factor, either(f.By == "evidence", "this evidence", "the validation NLL"))
+	chosen := ""
+	switch f.By {
+	case "evidence":
+		chosen = say(", with %.3g times the prior's precision, where it is highest", f.Factor)
+	case "validation":
+		chosen = say("; the draws are with %.3g times the prior's precision, by the validation NLL", f.Factor)
 	}
 	return words{
-		look: note, says: say("log evidence about %.1f nats by Laplace's approximation%s", f.LogEvidence, at),
-		means: "nobody knows its error: compare it with that of the same network under another prior or structure, and with nothing else", help: helpApproximations,
+		look: note, says: say("log evidence about %.1f nats by Laplace's approximation%s", f.LogEvidence, chosen),
+		means: "its error is not known, so compare it with that of other priors for the same network, and with nothing else", help: helpApproximations,
 	}
 }
 
@@ -102,9 +105,9 @@ type LaplaceOffMode struct{ Rise, Way float64 }
 
 func (f LaplaceOffMode) words() words {
 	return words{
-		look: warning, says: say("the trained network is %.1f standard deviations from the maximum of its Laplace approximation, which is %.1f nats higher", f.Way, f.Rise),
-		means: "the draws are about a network that is not the posterior's maximum, and the approximate evidence is too low by about as many nats",
-		cure:  "train longer (map.epochs, map.patience), or take keep: last under map", help: helpApproximations,
+		look: warning, says: say("the network of Laplace is %.1f standard deviations from the posterior's maximum, %.1f nats below", f.Way, f.Rise),
+		means: "the draws are about another place, and the approximate evidence is too low by about as many nats",
+		cure:  "train longer (map.epochs, map.patience)", help: helpApproximations,
 	}
 }
 
@@ -117,7 +120,7 @@ type LaplaceAtEdge struct {
 
 func (f LaplaceAtEdge) words() words {
 	return words{
-		look: warning, says: say("%.3g times the prior's precision is the %s factor that was tried, and the best one by the %s", f.Factor,
+		look: warning, says: say("%.3g times the prior's precision, the %s factor tried, is the best by the %s", f.Factor,
 			either(f.Higher, "highest", "lowest"), either(f.By == "evidence", "evidence", "validation NLL")),
 		means: either(f.Higher, "the draws hardly differ", "the prior hardly holds the draws together"),
 		cure:  either(f.Higher, "take a lower variance of the prior, or method: map", "take a higher variance of the prior"), help: helpApproximations,
