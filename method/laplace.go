@@ -14,9 +14,6 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// pathOfLaplace is the path of the method in a config.
-const pathOfLaplace = "method.laplace"
-
 // Laplace approximates the posterior by a Gaussian about one trained network θ* (MacKay 1992; Ritter, Botev, Barber 2018; Daxberger,
 // Kristiadi, Immer, Eschenhagen, Bauer, Hennig 2021; scalable-bayesian-monte-carlo, section 3.5): the best MAP restart or, without a
 // search, model.init. The precision is the generalised Gauss-Newton matrix of the log-likelihood there and that of the normal prior,

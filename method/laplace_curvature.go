@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/ckpt"
-	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/runs"
-	"github.com/starling-smc/starling/nn"
 )
 
 // curvature is the only part of the phase of Laplace. It makes a pass over the examples, then factorises a matrix of the form in each
@@ -18,10 +15,11 @@ import (
 // precision is 1 and P is S H S + τI, S = Λ^−½.
 type curvature struct {
 	Laplace
-	job        *Job
-	at, shared []float64 // θ* and φ
-	mean, sd   []float64 // of the prior of θ
-	form       form
+	ground
+	job    *Job
+	shared []float64 // φ
+	mean   []float64 // of the prior of θ
+	form   form
 
 	curved
 }
@@ -36,59 +34,22 @@ type curved struct {
 	Scores   []float64 // by which τ was chosen: the validation NLL, or the evidence, of each of factors; empty: τ is 1
 }
 
-// form is a structure of S H S.
-type form interface {
-	measure(ctx context.Context, c *curvature) error // makes S H S, by a pass over the examples
-	cuts() int                                       // steps after that
-	cut(k int) error                                 // makes one of them, which an error leaves undone
-	operations(k int) float64                        // of one of them, in floating point, about
-	fault(tau float64) (layer string)                // where S H S + τI is not positive definite; empty: nowhere
-	logDet(tau float64) float64                      // log|S H S + τI|
-	draw(tau float64, xi, to []float64)              // to = R ξ with R Rᵀ = (S H S + τI)⁻¹
-	whiten(tau float64, x, to []float64)             // to = Rᵀ x
-	save(e *ckpt.Encoder)                            // what measure and cuts have made so far
-	restore(d *ckpt.Decoder, steps int)              // the inverse after so many steps; a fault fails d
-}
-
 var (
 	_ runs.Part = (*curvature)(nil)
 	_ worker    = (*curvature)(nil)
 )
 
 func newCurvature(m Laplace, job *Job) (*curvature, error) {
-	c := &curvature{Laplace: m, job: job}
+	c := &curvature{Laplace: m, job: job, ground: ground{model: job.Model, threads: job.Pool}}
 	var err error
 	if c.mean, c.sd, err = gaussianOf(job.Prior, job.Net.Dim()); err != nil {
 		return nil, err
 	}
-	c.at, c.shared = job.divide(job.whole())
-	c.form, err = structureOf(m.Structure).form(c)
-	return c, err
-}
-
-// structure is what of the curvature is kept.
-type structure struct {
-	name  string
-	form  func(c *curvature) (form, error)
-	bytes func(net *nn.Net) int64             // an estimate of its memory
-	check func(net *nn.Net, f *config.Faults) // refuses a network that it is not for
-}
-
-// structures are all, the default first.
-var structures = []structure{
-	{"kron", newKron, kronBytes, checkKron}, {"diagonal", newDiagonal, diagonalBytes, checkDiagonal}, {"full", newFull, fullBytes, checkFull},
-}
-
-// structureOf is the structure of that name, which Check has seen.
-func structureOf(name string) structure {
-	return structures[slices.IndexFunc(structures, func(s structure) bool { return s.name == name })]
-}
-
-func structureNames() (names []string) {
-	for _, s := range structures {
-		names = append(names, s.name)
+	if c.at, c.shared = job.divide(job.whole()); c.shared != nil {
+		c.model = job.Model.At(c.shared)
 	}
-	return names
+	c.form, err = structureOf(m.Structure).form(c.ground)
+	return c, err
 }
 
 // Done reports whether all steps are made.
@@ -96,14 +57,6 @@ func (c *curvature) Done() bool { return c.Steps == c.steps() }
 
 // K is the number of steps made.
 func (c *curvature) K() int { return c.Steps }
-
-// model is that of the examples, at φ.
-func (c *curvature) model() nn.Training {
-	if c.shared == nil {
-		return c.job.Model
-	}
-	return c.job.Model.At(c.shared)
-}
 
 // steps are the pass, those of the form, and the choice of τ.
 func (c *curvature) steps() int { return 2 + c.form.cuts() }
@@ -139,13 +92,13 @@ func (c *curvature) Step(ctx context.Context) (runs.Line, error) {
 func (c *curvature) pass(ctx context.Context) error {
 	var ll [1]float64
 	g := make([]float64, len(c.at))
-	if err := c.model().LogLik(ctx, nil, c.at, ll[:], g); err != nil {
+	if err := c.model.LogLik(ctx, nil, c.at, ll[:], g); err != nil {
 		return err
 	}
 	if ll[0]-ll[0] != 0 {
 		return fmt.Errorf("the log-likelihood of the trained network is %v: a network that fits the examples is needed", ll[0])
 	}
-	if err := c.form.measure(ctx, c); err != nil {
+	if err := c.form.measure(ctx); err != nil {
 		return err
 	}
 	for i, s := range c.sd {

@@ -15,18 +15,18 @@ func checkDiagonal(*nn.Net, *config.Faults) {}
 
 // diagonalForm is the curvature without covariances: each parameter by itself.
 type diagonalForm struct {
-	net *nn.Net
-	h   []float64 // the diagonal of S H S
+	ground
+	h []float64 // the diagonal of S H S
 }
 
-func newDiagonal(c *curvature) (form, error) { return &diagonalForm{net: c.job.Net}, nil }
+func newDiagonal(g ground) (form, error) { return &diagonalForm{ground: g}, nil }
 
-func (f *diagonalForm) measure(ctx context.Context, c *curvature) error {
-	h := make([]float64, c.job.Net.Dim())
-	if err := c.model().GaussNewtonDiagonal(ctx, c.at, h); err != nil {
+func (f *diagonalForm) measure(ctx context.Context) error {
+	h := make([]float64, len(f.at))
+	if err := f.model.GaussNewtonDiagonal(ctx, f.at, h); err != nil {
 		return err
 	}
-	for i, s := range c.sd {
+	for i, s := range f.sd {
 		h[i] *= float64(s * s)
 	}
 	f.h = h
@@ -38,7 +38,7 @@ func (*diagonalForm) cut(int) error          { return nil }
 func (*diagonalForm) operations(int) float64 { return 0 }
 
 func (f *diagonalForm) fault(tau float64) string {
-	for _, t := range f.net.Random() {
+	for _, t := range f.model.Net().Random() {
 		for _, h := range f.h[t.Offset:][:t.Size] {
 			if !(h+tau > 0) {
 				return t.Name
@@ -67,7 +67,7 @@ func (f *diagonalForm) save(e *ckpt.Encoder) { e.Float64s("h", f.h) }
 
 func (f *diagonalForm) restore(d *ckpt.Decoder, steps int) {
 	f.h = d.Float64s("h")
-	if n := f.net.Dim(); len(f.h) != min(steps, 1)*n {
+	if n := len(f.at); len(f.h) != min(steps, 1)*n {
 		d.Fail("a diagonal of %d numbers for %d parameters", len(f.h), n)
 	}
 }

@@ -24,22 +24,21 @@ func checkFull(net *nn.Net, f *config.Faults) {
 
 // fullForm is the curvature with all covariances: the matrix S H S itself. At each τ it has a Cholesky factor, S H S + τI = L Lᵀ.
 type fullForm struct {
-	net    *nn.Net
+	ground
 	h      []float64 // S H S, D×D
 	tau    float64   // of the factor; 0: there is none yet
 	factor []float64 // L
 	ok     bool      // the matrix is positive definite at tau
 }
 
-func newFull(c *curvature) (form, error) { return &fullForm{net: c.job.Net}, nil }
+func newFull(g ground) (form, error) { return &fullForm{ground: g}, nil }
 
-func (f *fullForm) measure(ctx context.Context, c *curvature) error {
-	d := c.job.Net.Dim()
-	h := make([]float64, d*d)
-	if err := c.model().GaussNewton(ctx, c.at, h); err != nil {
+func (f *fullForm) measure(ctx context.Context) error {
+	h := make([]float64, len(f.at)*len(f.at))
+	if err := f.model.GaussNewton(ctx, f.at, h); err != nil {
 		return err
 	}
-	f.h = scaled(h, c.sd)
+	f.h = scaled(h, f.sd)
 	return nil
 }
 
@@ -47,12 +46,12 @@ func (*fullForm) cuts() int              { return 0 }
 func (*fullForm) cut(int) error          { return nil }
 func (*fullForm) operations(int) float64 { return 0 }
 
-// at makes the factor at τ.
-func (f *fullForm) at(tau float64) {
+// factorise makes the factor at τ.
+func (f *fullForm) factorise(tau float64) {
 	if f.tau == tau {
 		return
 	}
-	d := f.net.Dim()
+	d := len(f.at)
 	f.tau, f.factor = tau, append(f.factor[:0], f.h...)
 	for i := range d {
 		f.factor[i*d+i] += tau
@@ -62,11 +61,11 @@ func (f *fullForm) at(tau float64) {
 
 // fault is the first layer up to which the matrix is not positive definite.
 func (f *fullForm) fault(tau float64) string {
-	if f.at(tau); f.ok {
+	if f.factorise(tau); f.ok {
 		return ""
 	}
-	d := f.net.Dim()
-	for _, t := range f.net.Random() {
+	d := len(f.at)
+	for _, t := range f.model.Net().Random() {
 		end := t.Offset + t.Size
 		part := make([]float64, end*end)
 		for i := range end {
@@ -81,20 +80,20 @@ func (f *fullForm) fault(tau float64) string {
 }
 
 func (f *fullForm) logDet(tau float64) float64 {
-	f.at(tau)
-	return dense.LogDet(f.factor, f.net.Dim())
+	f.factorise(tau)
+	return dense.LogDet(f.factor, len(f.at))
 }
 
 // draw is L⁻ᵀ ξ.
 func (f *fullForm) draw(tau float64, xi, to []float64) {
-	f.at(tau)
+	f.factorise(tau)
 	copy(to, xi)
 	dense.Backward(f.factor, to)
 }
 
 // whiten is L⁻¹ x.
 func (f *fullForm) whiten(tau float64, x, to []float64) {
-	f.at(tau)
+	f.factorise(tau)
 	copy(to, x)
 	dense.Forward(f.factor, to)
 }
@@ -103,7 +102,7 @@ func (f *fullForm) save(e *ckpt.Encoder) { e.Float64s("h", f.h) }
 
 func (f *fullForm) restore(d *ckpt.Decoder, steps int) {
 	f.h = d.Float64s("h")
-	if n := f.net.Dim(); len(f.h) != min(steps, 1)*n*n {
+	if n := len(f.at); len(f.h) != min(steps, 1)*n*n {
 		d.Fail("a matrix of %s numbers for %s parameters", numeral.Count(len(f.h)), numeral.Count(n))
 	}
 }
