@@ -262,7 +262,7 @@ func (o *frnOp) tangent(t *tape, g0, g1 int) {
 		return t.change(p.param)[i]
 	}
 	_, sign := o.epsilon(t)
-	half := float32(0.5*sign) * change(o.e, 0) // ½ ε̇
+	half := float32(0.5 * sign * change(o.e, 0)) // ½ ε̇
 	count, row := float32(in.h*in.w), in.w*lanes.Lanes
 	for g := g0; g < g1; g++ {
 		x, y, roots := t.out(in, g, 0), t.move(out, g), t.out(o.root, g, 0)
