@@ -111,8 +111,13 @@ func (m Laplace) Settle(around Around, f *config.Faults) Method {
 	return m
 }
 
-// CheckNet refuses a network that the structure is not for.
-func (m Laplace) CheckNet(net *nn.Net, f *config.Faults) { structureOf(m.Structure).check(net, f) }
+// CheckNet refuses a likelihood without curvature, and a network that the structure is not for.
+func (m Laplace) CheckNet(net *nn.Net, f *config.Faults) {
+	if err := net.CheckCurvature(); err != nil {
+		f.Conflict([]string{pathOfLaplace, "model.likelihood"}, "%v", err)
+	}
+	structureOf(m.Structure).check(net, f)
+}
 
 // Needs is a trained network, and its posterior.
 func (Laplace) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true, Point: true} }

@@ -52,16 +52,23 @@ type curving struct {
 	columns int
 }
 
+// CheckCurvature refuses a network whose likelihood has no curvature.
+func (n *Net) CheckCurvature() error {
+	if _, ok := n.lik.(informed); !ok {
+		return fmt.Errorf("the likelihood %s has no Gauss-Newton matrix: −log p of a target may curve downwards in the outputs; take categorical, bernoulli or gaussian", n.lik)
+	}
+	return nil
+}
+
 // curve begins a call at one θ.
 func (m *Model) curve(theta []float64) (*curving, error) {
 	if len(theta) != m.net.dim {
 		panic(fmt.Sprintf("nn: curvature at %d parameters for D = %d", len(theta), m.net.dim))
 	}
-	lik, ok := m.net.lik.(informed)
-	if !ok {
-		return nil, fmt.Errorf("the likelihood %s has no Gauss-Newton matrix: −log p of a target may curve downwards in the outputs; take categorical, bernoulli or gaussian", m.net.lik)
+	if err := m.net.CheckCurvature(); err != nil {
+		return nil, err
 	}
-	own := *m
+	own, lik := *m, m.net.lik.(informed)
 	own.prog = m.net.apart()
 	c := &curving{m: &own, theta: make([]float32, m.net.dim), lik: lik, columns: lik.roots(m.net.Outputs())}
 	lanes.Float32s(c.theta, theta)
