@@ -334,7 +334,7 @@ func TestLaplaceKronByDefinition(t *testing.T) {
 	}
 }
 
-// A draw of a linear network predicts the same by its tangent as by itself.
+// A draw of a linear network predicts the same by its tangent, at the trained network, as by itself.
 func TestLaplaceLinearised(t *testing.T) {
 	for _, lik := range []nn.Likelihood{nn.Categorical{}, nn.Gaussian{SD: 0.5}} {
 		j := randomLinear(t, 50, 3, lik)
@@ -348,6 +348,11 @@ func TestLaplaceLinearised(t *testing.T) {
 		}
 		if ofTangents.Centre == nil || ofNetworks.Centre != nil || !slices.Equal(ofTangents.Theta, ofNetworks.Theta) {
 			t.Fatal("the ensembles are of other kinds, or have other draws")
+		}
+		for i, x := range j.Init {
+			if ofTangents.Centre[i] != float32(x) {
+				t.Fatalf("%s: parameter %d of the centre is %v, of the network %v", lik, i, ofTangents.Centre[i], x)
+			}
 		}
 		a, b := particles(t, ofNetworks, j), particles(t, ofTangents, j)
 		wantNear(t, lik.String(), b, a, 1e-5)
