@@ -24,7 +24,7 @@ import (
 //
 // Ops sum the gradients of examples by lane. So in a pass of one group each lane has the gradient of one example, and only dense layers, whose
 // products sum over examples, do something of their own (denseOp.singles). All calls have a program of their own, in which no op computes a layer
-// behind its own (compileApart): its pools leave the way back as it was, and each layer has the gradient of its own output.
+// behind its own (compileApart): so ways back can follow each other, and each layer has the gradient of its own output.
 //
 // Tiles of a round are worked on side by side, and leave what is theirs alone. It is added in the order of the tiles. A round has as many tiles
 // as the network decides, whatever the threads, which thus have no influence.

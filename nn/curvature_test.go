@@ -2,6 +2,7 @@ package nn
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -272,6 +273,104 @@ func TestCurvatureRefuses(t *testing.T) {
 	} {
 		if err == nil || !strings.Contains(err.Error(), "student") {
 			t.Errorf("a Student-t: %v", err)
+		}
+	}
+}
+
+// TestGaussNewtonIsHessian: for a linear head the matrix is the Hessian of −log p, of which LogLik's gradients have the differences.
+func TestGaussNewtonIsHessian(t *testing.T) {
+	for _, lik := range []Likelihood{Categorical{}, Gaussian{SD: .7}} {
+		net := mustNet(t, []int{4}, []Layer{Dense{Units: 3}}, lik)
+		r := rand.New(rand.NewPCG(9, 6))
+		set, theta, d := testSet(net, 200, false, r), testTheta(net, 1, r), net.dim
+		m, err := NewModel(net, set, pool.New(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := make([]float64, d*d)
+		if err := m.GaussNewton(context.Background(), theta, h); err != nil {
+			t.Fatal(err)
+		}
+		const step = 1. / 64
+		for i := range d {
+			pair := slices.Concat(theta, theta)
+			pair[i] += step
+			pair[d+i] -= step
+			grad := make([]float64, 2*d)
+			if err := m.LogLik(context.Background(), nil, pair, make([]float64, 2), grad); err != nil {
+				t.Fatal(err)
+			}
+			for j := range d {
+				// The next term of the difference is step²/6 of a derivative that is at most twice the curvature, and float32 sums are off by 1e-4.
+				if want := (grad[d+j] - grad[j]) / (2 * step); !(math.Abs(h[i*d+j]-want) <= 1e-3*math.Sqrt(h[i*d+i]*h[j*d+j])) {
+					t.Fatalf("%s: h[%d, %d] = %.8g, difference of gradients %.8g", lik, i, j, h[i*d+j], want)
+				}
+			}
+		}
+	}
+}
+
+// TestGaussNewtonOfLastLayer: where only the last layer is random, the matrix is its block of that of the whole network.
+func TestGaussNewtonOfLastLayer(t *testing.T) {
+	layers := []Layer{Conv{Filters: 3, Kernel: [2]int{3, 3}}, FRN{}, ReLU, Dense{Units: 5}, Tanh, Dense{Units: 3}}
+	r := rand.New(rand.NewPCG(9, 7))
+	whole := mustNet(t, []int{1, 6, 5}, layers, Categorical{})
+	net, err := Random{LastLayer}.Network([]int{1, 6, 5}, layers, Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, theta := testSet(whole, 70, false, r), testTheta(whole, 1, r)
+	random, shared := net.Split(theta)
+	all, part := make([]float64, whole.dim*whole.dim), make([]float64, net.dim*net.dim)
+	for _, c := range []struct {
+		net           *Net
+		shared, theta []float64
+		h             []float64
+	}{{whole, nil, theta, all}, {net, shared, random, part}} {
+		m, err := NewModel(c.net, set, pool.New(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		diagonal := make([]float64, c.net.dim)
+		if err := errors.Join(m.At(c.shared).GaussNewton(context.Background(), c.theta, c.h), m.At(c.shared).GaussNewtonDiagonal(context.Background(), c.theta, diagonal)); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range diagonal {
+			if want := c.h[i*c.net.dim+i]; !(math.Abs(v-want) <= 1e-5*want) {
+				t.Errorf("diagonal[%d] = %.8g, want %.8g", i, v, want)
+			}
+		}
+	}
+	d, first := net.dim, whole.dim-net.dim
+	for i := range d {
+		for j := range d {
+			if got, want := part[i*d+j], all[(first+i)*whole.dim+first+j]; !(math.Abs(got-want) <= 1e-5*math.Sqrt(part[i*d+i]*part[j*d+j])) {
+				t.Fatalf("h[%d, %d] = %.8g, of the whole network %.8g", i, j, got, want)
+			}
+		}
+	}
+}
+
+// TestCurvatureEnds: a call whose context has ended says so.
+func TestCurvatureEnds(t *testing.T) {
+	net := mustNet(t, []int{4}, []Layer{Dense{Units: 3}}, Categorical{})
+	r := rand.New(rand.NewPCG(9, 8))
+	m, err := NewModel(net, testSet(net, 200, false, r), pool.New(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	theta := testTheta(net, 1, r)
+	factors, err := m.Factors(ctx, theta)
+	for _, err := range []error{
+		err,
+		m.GaussNewton(ctx, theta, make([]float64, net.dim*net.dim)),
+		m.GaussNewtonDiagonal(ctx, theta, make([]float64, net.dim)),
+		m.Tangents(ctx, nil, theta, theta, make([]float32, 600)),
+	} {
+		if !errors.Is(err, context.Canceled) || factors != nil {
+			t.Errorf("%v, %d factors", err, len(factors))
 		}
 	}
 }

@@ -59,12 +59,15 @@ func (m *Model) Factors(ctx context.Context, theta []float64) ([]Factor, error) 
 		}
 		m.pool.Run(len(work), func(i int) { work[i]() })
 	})
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range layers {
 		n := float64(m.set.Len())
 		l.a.finish(1 / float64(n*float64(l.positions)))
 		l.g.finish(1 / n)
 	}
-	return factors, err
+	return factors, nil
 }
 
 // layerSums are the sums of a layer.
@@ -95,7 +98,7 @@ func (c *curving) factors() (factors []Factor, layers []*layerSums, err error) {
 		}
 		name := strings.TrimSuffix(t.Name, ".weight")
 		if l == nil {
-			return nil, nil, fmt.Errorf("layer %s (%s): its tensor %s has no Kronecker factors; take another structure of the matrix, or let only layers be random that have them (model.random)",
+			return nil, nil, fmt.Errorf("layer %s (%s): its tensor %s has no Kronecker factors: want structure: diagonal or full, or model.random with layers that have them, such as last",
 				t.Place, t.Of, t.Name)
 		}
 		f := Factor{Layer: name, Weight: t}

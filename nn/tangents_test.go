@@ -41,7 +41,7 @@ func checkTangents(t *testing.T, whole, net *Net, theta []float64, set *data.Set
 			}
 			return net.Join(own, shared)
 		}
-		up, down := at(h), at(-h)
+		up, down, seen := at(h), at(-h), map[float64]bool{}
 		for i, row := range rows {
 			if i >= 8 && i < n-2 { // the reference takes its time
 				continue
@@ -53,10 +53,14 @@ func checkTangents(t *testing.T, whole, net *Net, theta []float64, set *data.Set
 			}
 			for o := range a {
 				want := (a[o] - b[o]) / (2 * h)
+				seen[want] = true
 				if got := float64(out[(j*n+i)*k+o]); !(math.Abs(got-want) <= 2e-4*(math.Abs(want)+scale)+1e-5) {
 					t.Fatalf("direction %d, example %d, output %d: %.8g, want %.8g", j, row, o, got, want)
 				}
 			}
+		}
+		if len(seen) <= k && n > 1 {
+			t.Errorf("direction %d: all examples have one derivative: is a ReLU never open?", j)
 		}
 	}
 }
@@ -86,10 +90,11 @@ func TestTangents(t *testing.T) {
 		{"means", image, []Layer{conv(7, 3, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, conv(9, 2, 1, 1), AvgPool{pair(3, 2), pair(2, 1), pair(1, 0)}, GlobalAvgPool{}}, Categorical{}, nil, 19},
 		{"stride", image, []Layer{conv(3, 3, 2, 1), Swish, MaxPool{pair(3, 3), pair(2, 2), pair(1, 1)}, conv(6, 3, 2, 1), ReLU, Flatten{}, Tanh, Dropout(.5), Dense{Units: 3}}, Categorical{}, nil, 19},
 		{"border gelu conv", []int{2, 6, 2}, []Layer{conv(2, 3, 1, 1), conv(3, 1, 1, 0), GELU, conv(2, 3, 1, 1), Dense{Units: 3}}, Categorical{}, nil, 21},
+		{"convs alone", image, []Layer{conv(3, 3, 1, 1), conv(4, 3, 1, 1), conv(3, 3, 1, 1), conv(2, 3, 1, 1), Dense{Units: 3}}, Categorical{}, nil, 37},
 		{"residual", image, []Layer{conv(3, 3, 1, 1), ReLU, Residual{[]Layer{conv(6, 3, 2, 1), ReLU, conv(6, 3, 1, 1)}, []Layer{Pad{}}}, ReLU, Residual{Body: []Layer{conv(6, 3, 1, 1), Tanh}}, Dense{Units: 3}}, Categorical{}, nil, 19},
 		{"residual of dense layers", []int{6}, []Layer{Dense{Units: 5}, Residual{[]Layer{Dense{Units: 4}, Tanh}, []Layer{Dense{Units: 4}}}, Dense{Units: 3}}, Categorical{}, nil, 70},
 		{"frn", image, []Layer{FRN{}, conv(3, 3, 1, 1), FRN{TLU: true, Eps: Learned}, Swish, conv(4, 3, 2, 1), FRN{TLU: true, Eps: 1e-3}, conv(2, 3, 1, 1), FRN{}, ReLU, Dense{Units: 3}}, Categorical{}, nil, 37},
-		{"norm", image, []Layer{norm, conv(3, 3, 1, 1), norm, ReLU, conv(3, 3, 1, 1), norm, Residual{[]Layer{conv(6, 3, 2, 1), norm}, []Layer{conv(6, 1, 2, 0), norm}}, ReLU, Dense{Units: 3}}, Categorical{}, nil, 19},
+		{"norm", image, []Layer{norm, conv(3, 3, 1, 1), norm, ReLU, conv(3, 3, 1, 1), norm, Residual{[]Layer{conv(6, 3, 2, 1), norm}, []Layer{conv(6, 1, 2, 0), norm}}, Swish, Dense{Units: 3}}, Categorical{}, nil, 19},
 		{"last", image, []Layer{conv(3, 3, 1, 1), FRN{}, ReLU, Dense{Units: 5}, Tanh, Dense{Units: 3}}, Categorical{}, Random{LastLayer}, 70},
 		{"first", image, []Layer{conv(3, 3, 1, 1), FRN{}, ReLU, norm, Dense{Units: 5}, Tanh, Dense{Units: 3}}, Categorical{}, Random{FirstLayer}, 20},
 		{"body of shared inputs", image, []Layer{conv(3, 3, 1, 1), ReLU, Residual{[]Layer{conv(3, 3, 1, 1)}, nil}, Dense{Units: 3}}, Categorical{}, Random{"2.body"}, 20},
