@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/golden"
@@ -399,7 +400,18 @@ func TestLaplacePrecision(t *testing.T) {
 		}
 		judged := curve(t, j, Laplace{Structure: structure, Precision: PrecisionValidation})
 		at := slices.Index(factors, judged.Factor)
-		if at < 0 || judged.Scores[at] != slices.Min(judged.Scores) || judged.spent().Validation != len(factors)*10*30 {
+		if at < 0 {
+			t.Fatalf("%s: %v is none of the factors", structure, judged.Factor)
+		}
+		e, err := judged.ensemble(judged.Factor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nll, _, err := eval.Validation(t.Context(), e, j.Data.Validate, j.Data, j.Pool)
+		if err != nil || judged.Scores[at] != float64(nll) {
+			t.Errorf("%s: a validation NLL of %v counts as %v (%v)", structure, nll, judged.Scores[at], err)
+		}
+		if judged.Scores[at] != slices.Min(judged.Scores) || judged.spent().Validation != len(factors)*10*30 {
 			t.Errorf("%s: validation chooses %v of %v", structure, judged.Factor, judged.Scores)
 		}
 	}
