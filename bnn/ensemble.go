@@ -31,6 +31,9 @@ type Ensemble struct {
 	// Format is the format of θ in the ensemble's file; empty: float32. Parameters are numbers of this format.
 	Format safetensors.Format
 
+	// Centre is θ*, of D numbers, about which the particles' outputs are linear in θ (linearised.go); nil: particles are networks as they are.
+	Centre []float32
+
 	width float64 // of predicted laws of numbers, as Stretched says; 0: as they are
 }
 

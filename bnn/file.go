@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/nn"
@@ -24,6 +25,10 @@ import (
 // F32 [rows, shape…]: one for each island, or for each of the times at which its states were kept. For these there is
 //
 //	posterior.safetensors   shared I32 [J], the row of each particle
+//
+// Of an ensemble that predicts linearised (Ensemble.Centre) the metadata have "predict": "linearised", and
+//
+//	posterior.safetensors   centre/NAME F32, for each random tensor NAME: its part of θ*
 //
 // The restarts of a search are whole networks, in which no tensor is learned or frozen.
 
@@ -55,8 +60,13 @@ func posterior(e *Ensemble) (metadata map[string]string, tensors []safetensors.T
 	if e.Net.Learned() > 0 {
 		tensors = append(tensors, integers("shared", e.Row))
 	}
-	metadata, err = writeRoles(e.Net)
-	return metadata, tensors, err
+	if metadata, err = writeRoles(e.Net); err != nil {
+		return nil, nil, err
+	}
+	if e.Centre != nil {
+		metadata[predicts], tensors = linearised, append(tensors, e.centre()...)
+	}
+	return metadata, tensors, nil
 }
 
 // ReadPosterior reads a file of WritePosterior whole. Errors are those of OpenPosterior.
@@ -72,7 +82,11 @@ func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
 // particles stay there, and are read a few particles at a time: see Members. An error names the first tensor that does not fit net, with
 // both shapes, or a fault of the weights.
 func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
-	f, err := open(file, net, ofPosterior...)
+	centre, err := centreOf(file.Metadata, net)
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(file, net, slices.Concat(ofPosterior, centre)...)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +99,11 @@ func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
 	}
 	if e.Island, err = f.integers("island"); err != nil {
 		return nil, err
+	}
+	if centre != nil {
+		if e.Centre, err = f.centre(); err != nil {
+			return nil, err
+		}
 	}
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("posterior: %w", err)

@@ -229,6 +229,12 @@ func FuzzReadPosterior(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	f.Add(bytes.Clone(posterior.Bytes()))
+	posterior.Reset()
+	e.Centre = make([]float32, net.Dim())
+	if err := WritePosterior(&posterior, e); err != nil {
+		f.Fatal(err)
+	}
 	f.Add(posterior.Bytes())
 	f.Add(restarts.Bytes())
 	f.Add(shard.Bytes())

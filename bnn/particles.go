@@ -98,11 +98,7 @@ func (e *Ensemble) blocks(ctx context.Context, model *nn.Model, particles []int,
 		done := 0
 		for model, group := range e.passes(model, particles, e.most()) {
 			size := len(group) * len(rows) * k
-			theta, err := own.of(e, group)
-			if err == nil {
-				err = model.Outputs(ctx, rows, theta, out[done:done+size])
-			}
-			if err != nil {
+			if err := e.outputs(ctx, model, rows, group, own, out[done:done+size]); err != nil {
 				return err
 			}
 			done += size

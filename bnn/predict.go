@@ -198,11 +198,7 @@ func (e *Ensemble) stream(ctx context.Context, set *data.Set, particles []int, p
 		here := consumers[first/stretch : (first+len(rows)+stretch-1)/stretch]
 		for model, group := range e.passes(model, particles, most) {
 			outputs := out[:len(group)*len(rows)*k]
-			theta, err := own.of(e, group)
-			if err == nil {
-				err = model.Outputs(ctx, rows, theta, outputs)
-			}
-			if err != nil {
+			if err := e.outputs(ctx, model, rows, group, own, outputs); err != nil {
 				return err
 			}
 			p.Run(len(here), func(r int) {
@@ -229,6 +225,7 @@ func span(first, end int) []int32 {
 type wide struct {
 	narrow []float32
 	theta  []float64
+	linear // of a linearised ensemble
 }
 
 // of returns what some of an ensemble's particles have of their own as float64. They are in increasing order.

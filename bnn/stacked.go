@@ -83,7 +83,7 @@ func allRandom(net *nn.Net) bool { return len(net.Random()) == len(net.Tensors()
 // writeRoles returns the metadata of a file of a network with tensors that are not random.
 func writeRoles(net *nn.Net) (map[string]string, error) {
 	if allRandom(net) {
-		return nil, nil
+		return map[string]string{}, nil
 	}
 	roles := map[string]string{}
 	for _, t := range net.Tensors() {

@@ -119,6 +119,7 @@ func (e *Ensemble) Sum() (string, error) {
 		write(theta)
 	}
 	write(e.Shared)
+	write(e.Centre)
 	for _, row := range e.Row {
 		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(row)))
 	}

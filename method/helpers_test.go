@@ -132,7 +132,7 @@ func around(m Method) Around {
 	if !needs.Prior {
 		a.Prior = bnn.PriorSettings{}
 	}
-	if needs.Search {
+	if needs.Search || needs.Point {
 		a.Search = &Search{}
 		a.Search.Complete(needs.Restarts, true, nil)
 		a.Search.Epochs = 3

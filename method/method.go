@@ -6,6 +6,7 @@
 //	SWA        swa.go        the mean of snapshots of SGD
 //	SWAG       swag.go       draws from a Gaussian fitted to them
 //	Dropout    dropout.go    the best descent, with the masks of Monte Carlo dropout
+//	Laplace    laplace.go    draws from a Gaussian whose curvature is that of the posterior at one network
 //	VI         vi.go         draws from a Gaussian that variational inference fits to the posterior
 //	AsIs       asis.go       a trained network as it is
 //	MCMC       mcmc.go       independent chains on the posterior
@@ -13,8 +14,8 @@
 //
 // The table Methods lists them. A method makes phases of parts and gathers their final states (Job.Do); internal/runs carries the
 // parts out and keeps them. Chains and islands are one kind of part (island.go), descents another
-// (restart.go), trajectories whose snapshots are averaged a third (average.go), and a variational approximation a fourth
-// (variational.go).
+// (restart.go), trajectories whose snapshots are averaged a third (average.go), a variational approximation a fourth
+// (variational.go), and a curvature a fifth (laplace_curvature.go).
 package method
 
 import (
@@ -22,6 +23,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/nn"
 )
 
 // Method makes an ensemble from data. It is a plain value whose fields are its settings.
@@ -58,6 +60,16 @@ type Sized interface {
 	SettleWith(around Around, s Sizes, f *config.Faults) Method
 }
 
+// Choosy is a Method that is not for every network. CheckNet notes why it is not for one. Fields are named from the config's root.
+type Choosy interface {
+	CheckNet(net *nn.Net, f *config.Faults)
+}
+
+// Randomly is a Method with a say in which layers are random. Random is what model.random must be; nil: anything.
+type Randomly interface {
+	Random() nn.Random
+}
+
 // Sizes are those of the data and the network.
 type Sizes struct {
 	Examples   int     // to train on
@@ -77,6 +89,7 @@ type Needs struct {
 	Partly    bool // what it can do, not what it needs: ensembles of networks that are partly random
 	Augments  bool // what its moves can do: take gradients of augmented images. The descents of a search can
 	Frozen    bool // what it makes of layers that are not random: they stay as they were trained, the same for all particles
+	Point     bool // a trained network: model.init or, without it, a search
 	Single    bool // what it makes: one network, which has no epistemic doubt
 }
 

@@ -11,6 +11,7 @@ var Methods = config.Table[Method]{
 	{Name: "swa", Part: SWA{}},
 	{Name: "swag", Part: SWAG{}},
 	{Name: "dropout", Part: Dropout{}},
+	{Name: "laplace", Part: Laplace{}},
 	{Name: "vi", Part: VI{}},
 	{Name: "svgd", Part: SVGD{}},
 	{Name: "as-is", Part: AsIs{}},

@@ -25,6 +25,7 @@ var small = map[string]struct {
 	"swa":      {SWA{Averaging{Members: 2, Warmup: 1, Snapshots: 2}}, "2 networks by stochastic weight averaging over 2 epochs each", 2, nil},
 	"swag":     {SWAG{Averaging: Averaging{Snapshots: 3}, Rank: 2, Draws: 4}, "SWAG (rank 2, 3 snapshots, 4 draws)", 4, []string{"swag-narrow"}},
 	"dropout":  {Dropout{Passes: 6}, "Monte Carlo dropout of the best MAP, 6 masks", 6, nil},
+	"laplace":  {Laplace{Draws: 7}, "Laplace (kron, 7 draws, linearised)", 7, []string{"laplace-evidence", "laplace-off-mode"}},
 	"vi":       {VI{Epochs: 4, Draws: 12}, "mean-field variational inference (4 epochs, 12 draws)", 12, []string{"elbo-unsettled", "mean-field"}},
 	"svgd": {
 		SVGD{Particles: 5, Epochs: 3, Batch: 16}, "SVGD of 5 particles, 3 epochs", 5, []string{"svgd", "islands-end", "no-weights"},
@@ -120,6 +121,8 @@ func TestComplete(t *testing.T) {
 		"no move in the second half":       {mcmcOf(MCMC{Epochs: 159, Move: mcmc.HMC{Steps: 80}}.Settle(Around{}, unheard())).Keep, KeepLast},
 		"one move in the second half":      {mcmcOf(MCMC{Epochs: 160, Move: mcmc.HMC{Steps: 80}}.Settle(Around{}, unheard())).Keep, 8},
 		"short chains":                     {mcmcOf(MCMC{Chains: 2, Epochs: 8, Move: mcmc.PCN{}}.Settle(Around{}, unheard())).Keep, 2 * 4},
+		"a judged width":                   {Laplace{}.Settle(Around{Judged: true}, unheard()).(Laplace).Precision, PrecisionValidation},
+		"a width that nobody judges":       {Laplace{}.Settle(Around{}, unheard()).(Laplace).Precision, PrecisionPrior},
 		"passes":                           {Dropout{}.Settle(Around{}, unheard()), Dropout{10}},
 		"islands":                          {SMC{}.Settle(Around{}, unheard()), SMC{0, 1, bnn.Equal{}, false, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil, Learning{}, nil, IslandTrace{}, nil}},
 		"islands of a trained network":     {smcOf(SMC{}.Settle(init, unheard())).Start, "init"},
@@ -161,6 +164,7 @@ func TestNeeds(t *testing.T) {
 		{SMC{Particles: 4, Islands: 3, Path: full, Start: "map"}, Needs{Search: true, Prior: true, Posterior: true, Partly: true, Frozen: true}},
 		{SMC{Particles: 4, Islands: 3, Path: full, Start: "sgd"}, Needs{Search: true, Restarts: 12, Prior: true, Posterior: true, Partly: true}},
 		{SMC{Particles: 4, Path: full, Start: "prior", Learning: Learning{smc.By[nn.Adam]{Rate: 0.1}}}, Needs{Prior: true, Posterior: true, Partly: true}},
+		{Laplace{}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Point: true}},
 		{SVGD{}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
 		{SMC{Particles: 4, Islands: 3, Path: full, Start: "init"}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Init: true}},
 	} {

@@ -155,7 +155,7 @@ func TestPartlySGD(t *testing.T) {
 			t.Errorf("partly %v: %q", partly, said)
 		}
 	}
-	if got := MethodsWhere(func(n Needs) bool { return n.Partly }); !slices.Equal(got, []string{"swag", "vi", "svgd", "as-is", "mcmc", "smc"}) {
+	if got := MethodsWhere(func(n Needs) bool { return n.Partly }); !slices.Equal(got, []string{"swag", "laplace", "vi", "svgd", "as-is", "mcmc", "smc"}) {
 		t.Errorf("partly random networks are for %q", got)
 	}
 }

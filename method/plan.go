@@ -23,6 +23,9 @@ func (j *Job) Plan(m Method, around Around, limit int64, f *config.Faults) Plan 
 	if s := p.Way.Sampling(); s != nil {
 		p.Short = s.Foresee(j.Net.Dim())
 	}
+	if c, ok := p.Way.(Choosy); ok {
+		c.CheckNet(j.Net, f)
+	}
 	p.Memory = j.CheckMemory(p.Way, limit, f)
 	return p
 }

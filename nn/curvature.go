@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Curvature of the log-likelihood at one θ: the generalised Gauss-Newton matrix of −Σ_i log p(y_i | x_i, θ) (Schraudolph 2002, "Fast curvature
@@ -52,6 +53,14 @@ type curving struct {
 	columns int
 }
 
+// CheckCurvature refuses a network whose likelihood has no curvature.
+func (n *Net) CheckCurvature() error {
+	if _, ok := n.lik.(informed); !ok {
+		return fmt.Errorf("the likelihood %s has no Gauss-Newton matrix: −log p of a target may curve downwards in the outputs; take categorical, bernoulli or gaussian", n.lik)
+	}
+	return nil
+}
+
 // curve begins a call at one θ.
 func (m *Model) curve(theta []float64) (*curving, error) {
 	if len(theta) != m.net.dim {
@@ -60,11 +69,10 @@ func (m *Model) curve(theta []float64) (*curving, error) {
 	if _, err := m.count(nil); err != nil {
 		return nil, err
 	}
-	lik, ok := m.net.lik.(informed)
-	if !ok {
-		return nil, fmt.Errorf("the likelihood %s has no Gauss-Newton matrix: −log p of a target may curve downwards in the outputs; take categorical, bernoulli or gaussian", m.net.lik)
+	if err := m.net.CheckCurvature(); err != nil {
+		return nil, err
 	}
-	own := *m
+	own, lik := *m, m.net.lik.(informed)
 	own.prog = m.net.apart()
 	c := &curving{m: &own, theta: make([]float32, m.net.dim), lik: lik, columns: lik.roots(m.net.Outputs())}
 	lanes.Float32s(c.theta, theta)
@@ -79,7 +87,8 @@ const (
 
 // rounds takes the examples through work, tile by tile, side by side for the tiles of a round, and calls sum behind each round. perTile is the
 // bytes that a tile leaves, and reserve makes room for a round of tiles.
-func (c *curving) rounds(ctx context.Context, perTile int, reserve func(tiles int), work func(t *tape, tile, first, count int), sum func(tiles int)) error {
+func (c *curving) rounds(ctx context.Context, perTile int, reserve func(tiles int), work func(t *tape, tile, first, count int), sum func(tiles int)) (err error) {
+	defer regular.Caught(&err)
 	n := c.m.set.Len()
 	all := (n + tileExamples - 1) / tileExamples
 	round := min(all, mostRound, max(leastRound, roundBytes/max(1, perTile)))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Tangents sets out[(j·n+i)·K+k] to the derivative of output k along direction j for the i-th of n examples: rows, or all if nil,
@@ -14,7 +15,8 @@ import (
 // at the one θ, by forward differentiation (Wengert 1964, "A simple automatic derivative evaluation program"): each op computes the move of its
 // output from those of its inputs and parameters (tangential), once for each direction. The way forward is gone once a tile, and leaves
 // what the way back would need. Dropout layers are left out. An error names a bad row, or a layer without tangent, or is that of ctx.
-func (m *Model) Tangents(ctx context.Context, rows []int32, theta, directions []float64, out []float32) error {
+func (m *Model) Tangents(ctx context.Context, rows []int32, theta, directions []float64, out []float32) (err error) {
+	defer regular.Caught(&err)
 	n, err := m.count(rows)
 	if err != nil {
 		return err

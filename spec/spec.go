@@ -81,11 +81,14 @@ func (s *Spec) Defaults() {
 	regression := s.Model.Likelihood != nil && s.Model.Likelihood.Regression()
 	s.Data.DefaultsFor(regression)
 	var needs method.Needs
+	if random := s.random(); random != nil && s.Model.Random == nil {
+		s.Model.Random = random
+	}
 	if s.Method != nil {
 		s.Method = s.Method.Settle(s.around(), config.NewFaults())
 		needs = s.Method.Needs()
 	}
-	if s.MAP == nil && (needs.Search || s.anchored() && s.Model.Init == "") {
+	if s.MAP == nil && (needs.Search || (needs.Point || s.anchored()) && s.Model.Init == "") {
 		s.MAP = &method.Search{}
 	}
 	if s.MAP != nil {
@@ -99,6 +102,14 @@ func (s *Spec) Defaults() {
 
 // anchored reports whether the prior's mean is a point estimate or, without a search, model.init.
 func (s *Spec) anchored() bool { return s.Prior.Anchor.AtMAP() }
+
+// random is what the method wants model.random to be; nil: anything.
+func (s *Spec) random() nn.Random {
+	if m, ok := s.Method.(method.Randomly); ok {
+		return m.Random()
+	}
+	return nil
+}
 
 func (s *Spec) around() method.Around {
 	return method.Around{
@@ -119,6 +130,10 @@ func (s Spec) Check(f *config.Faults) {
 	}
 	if (s.Method == nil || s.Method.Needs().Prior) && s.Prior.Family == nil {
 		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
+	}
+	if random := s.random(); random != nil && !slices.Equal(random, s.Model.Random) {
+		f.Conflict([]string{"model.random", s.At()}, "%s makes the layers random that random: %s says: leave model.random out, or write the same there",
+			method.Methods.Name(s.Method), strings.Join(random, ", "))
 	}
 	s.checkDropout(f)
 	s.checkAugment(f)

@@ -71,6 +71,15 @@ func TestVerify(t *testing.T) {
 		"augment, and as-is":   {augmented(method.AsIs{}, nil), true, "data.augment: as-is cannot train on images that change from gradient to gradient"},
 		"augmented, and layers that learn": {augmented(method.SMC{Particles: 5, Start: "prior", Weight: smc.Equal{}, Move: mcmc.Epoch{Batch: 9, Step: 1e-3}, Path: smc.Schedule[smc.Full]{Iterations: 3}}, nn.Random{nn.FirstLayer}),
 			true, "data.augment: particles would see augmented images, and the layers that they share would learn from images as they are"},
+		"laplace":              {built(method.Laplace{}), true, ""},
+		"laplace of the last":  {built(method.Laplace{Of: "last"}), true, ""},
+		"laplace of a layer":   {randomly(method.Laplace{}, nn.FirstLayer), true, ""},
+		"last, and last":       {randomly(method.Laplace{Of: "last"}, nn.LastLayer), true, ""},
+		"last, and first":      {randomly(method.Laplace{Of: "last"}, nn.FirstLayer), true, "model.random: laplace makes the layers random that random: last says: leave model.random out"},
+		"a learned prior":      {learning(method.Laplace{}), true, "laplace needs a normal prior with a given width, and this prior learns its own: take method: mcmc, or a variance"},
+		"nobody to judge":      {unjudged(method.Laplace{Precision: "validation"}), true, "take precision: evidence, or data with validation examples"},
+		"an unknown structure": {built(method.Laplace{Structure: "krone"}), true, "method.laplace.structure: "},
+		"no draws":             {built(method.Laplace{Draws: -1}), true, "method.laplace.draws: "},
 		"anchored smc is kept": {anchored(method.SMC{}), true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,6 +110,27 @@ func TestVerifyChanged(t *testing.T) {
 	if err := s.Verify(); err != nil {
 		t.Errorf("other steps: %v", err)
 	}
+}
+
+// randomly has a network of which some layers are random.
+func randomly(m method.Method, layers ...string) Spec {
+	s := built(m)
+	s.Model.Random = layers
+	return s
+}
+
+// learning has a prior that learns its widths.
+func learning(m method.Method) Spec {
+	s := built(m)
+	s.Prior = bnn.PriorSettings{Family: bnn.LearnedPrior{Shape: 1, Rate: 1}}
+	return s
+}
+
+// unjudged has no validation examples.
+func unjudged(m method.Method) Spec {
+	s := built(m)
+	s.Data.Whole = true
+	return s
 }
 
 // augmented has images that are augmented. random says which layers are; nil: all.

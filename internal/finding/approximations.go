@@ -79,6 +79,54 @@ func times(v float64, decimals int) string {
 	return text + " times"
 }
 
+// LaplaceEvidence is the log evidence by Laplace's approximation, the factor of the prior's precision in the draws, and what chose it.
+type LaplaceEvidence struct {
+	LogEvidence, Factor float64
+	By                  string
+}
+
+func (f LaplaceEvidence) words() words {
+	chosen := ""
+	switch f.By {
+	case "evidence":
+		chosen = say(", with %.3g times the prior's precision, where it is highest", f.Factor)
+	case "validation":
+		chosen = say("; the draws are with %.3g times the prior's precision, by the validation NLL", f.Factor)
+	}
+	return words{
+		look: note, says: say("log evidence about %.1f nats by Laplace's approximation%s", f.LogEvidence, chosen),
+		means: "its error is not known, so compare it with that of other priors for the same network, and with nothing else", help: helpApproximations,
+	}
+}
+
+// LaplaceOffMode says that the maximum of the approximated posterior is away from the trained network, by Way standard deviations in the
+// mean over all parameters; Rise is how much higher it is, in nats.
+type LaplaceOffMode struct{ Rise, Way float64 }
+
+func (f LaplaceOffMode) words() words {
+	return words{
+		look: warning, says: say("the network of Laplace is %.1f standard deviations from the posterior's maximum, %.1f nats below", f.Way, f.Rise),
+		means: "the draws are about another place, and the approximate evidence is too low by about as many nats",
+		cure:  "train longer (map.epochs, map.patience)", help: helpApproximations,
+	}
+}
+
+// LaplaceAtEdge says that the best factor of the prior's precision is the lowest or the highest one that was tried.
+type LaplaceAtEdge struct {
+	Factor float64
+	By     string
+	Higher bool `kept:"edge=highest|lowest"`
+}
+
+func (f LaplaceAtEdge) words() words {
+	return words{
+		look: warning, says: say("%.3g times the prior's precision, the %s factor tried, is the best by the %s", f.Factor,
+			either(f.Higher, "highest", "lowest"), either(f.By == "evidence", "evidence", "validation NLL")),
+		means: either(f.Higher, "the draws hardly differ", "the prior hardly holds the draws together"),
+		cure:  either(f.Higher, "take a lower variance of the prior, or method: map", "take a higher variance of the prior"), help: helpApproximations,
+	}
+}
+
 // SVGD says what the spread of the particles of SVGD is.
 type SVGD struct{}
 

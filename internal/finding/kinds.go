@@ -15,7 +15,7 @@ var kinds = named(
 	ChainsEnd{}, ChainsOutlying{}, FewTrajectories{}, ChainsAgree{}, ChainsApart{}, ChainsUnsure{}, ChainsUntold{}, ChainsUncompared{}, ChainsRough{}, FewStates{},
 	Biased{}, ChainStuck{}, ChainsStill{}, IslandsStuck{}, IslandsStill{}, MovesStuck{}, SamplingFailed{}, ScaleKept{}, Exploded{}, UnmovedRuns{},
 	Divergent{}, DivergentRefused{}, DivergentRefusedFew{}, ChainsDiverged{}, ChainsDivergedFew{},
-	ELBOUnsettled{}, SWAGSpread{}, SWAGNarrow{}, SWAGWide{}, SVGD{}, MeanField{}, ChosenByValidation{}, AsIs{}, Point{}, OneBatch{}, PriorOfDecay{},
+	ELBOUnsettled{}, LaplaceEvidence{}, LaplaceOffMode{}, LaplaceAtEdge{}, SWAGSpread{}, SWAGNarrow{}, SWAGWide{}, SVGD{}, MeanField{}, ChosenByValidation{}, AsIs{}, Point{}, OneBatch{}, PriorOfDecay{},
 	RestartsLost{}, StillFalling{}, IslandsLost{},
 	Unscored{}, EnsembleBetter{}, NoSkill{}, Underconfident{}, Overconfident{}, Miscalibrated{}, IntervalsNarrow{}, IntervalsWide{}, NotDecided{}, RiskNotKept{},
 	ConstantColumns{}, EmptyColumns{}, RowCounters{}, RowNumbers{}, IgnoredColumns{}, ColumnsByPlace{}, UnknownWords{}, NoLongerConstant{},
