@@ -171,8 +171,13 @@ func (r *reproduce) draw(runs []paper.Run) error {
 	return err
 }
 
-// writeRows writes the file of a run's test rows, if its cell has a split of its own.
-func (r *reproduce) writeRows(u unit) error {
+// prepare asks whether the folder of data has what a run needs, and writes the file of its test rows, if its cell has a split of its own.
+func (r *reproduce) prepare(u unit) error {
+	if u.cell.Lacks != nil {
+		if err := u.cell.Lacks(r.dataDir); err != nil {
+			return err
+		}
+	}
 	if u.cell.Rows == nil {
 		return nil
 	}
