@@ -64,7 +64,7 @@ const right, wrong = "right", "wrong"
 
 var (
 	imdbGroups   = []string{"review_text", "meta_description", "lipsum", "review_json", "meta_json"}
-	mnist7Groups = []string{"eights", "nines", "noise", "perturbed"}
+	mnist7Groups = []string{"eight", "nine", "noise", "perturbed"}
 )
 
 // The figures of a group: mean entropies, and how well two scores separate it from the test examples, or wrong answers from right ones.
