@@ -92,10 +92,12 @@ func (f *stateDict) missing(p part) error {
 		b.WriteString(": likelihood {gaussian: {sd: learned}} wants log σ under that name, of shape [1]; or give a fixed sd")
 	case p.Kind == nn.Biases && f.has(layer+".weight"):
 		fmt.Fprintf(&b, ": if layer %s was trained without a bias, write bias: false in it", p.layer())
-	case p.Role == nn.RoleFixed && f.has(layer+".weight"):
+	case (p.Kind == nn.Means || p.Kind == nn.Variances) && f.has(layer+".weight"):
 		fmt.Fprintf(&b, ": only a batch norm has statistics, and they are among its module's buffers; save model.state_dict(), not the parameters alone")
 	case p.Kind == nn.Scales && f.has(layer+".running_var"):
 		fmt.Fprintf(&b, ": %s was trained with affine=False; save ones as %s and zeros as %s.bias with it", shown(layer), shown(p.Name), shown(layer))
+	case p.Kind == nn.Updates:
+		b.WriteString(": an update has A and B; save both, or neither, if the layer was trained without it")
 	case same == kind && slices.Equal(f.tensors[name].Shape, p.Shape):
 		fmt.Fprintf(&b, ": write name: %s beside %s in layer %s", quoted(other), p.Of, p.layer())
 		if all := f.layers(); all != nil {

@@ -38,7 +38,7 @@ func FanIn(tensors []nn.Tensor, gain float64) (*Normal, error) {
 		return nil, fmt.Errorf("prior fan_in must be positive, is %v", gain)
 	}
 	return layered(tensors, func(t nn.Tensor) float64 {
-		if t.Kind == nn.Weights || t.Kind == nn.Biases {
+		if t.FanIn > 0 {
 			return gain / float64(t.FanIn)
 		}
 		return 1

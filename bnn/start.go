@@ -21,9 +21,9 @@ func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 }
 
 // untrained sets the values of a tensor of a network that nobody has trained: weights to draws of N(0, gain/fan_in), and all else to
-// Neutral. Weights of outputs that are scales are 0 (nn.Tensor.Zero).
+// Neutral. Weights of outputs that are scales are 0, and so is B of a low-rank update (nn.Tensor.Zero).
 func untrained(t nn.Tensor, gain float64, s *rng.Stream, values []float64) {
-	if t.Kind != nn.Weights {
+	if t.Kind != nn.Weights && t.Kind != nn.Updates {
 		for i := range values {
 			values[i] = Neutral(t.Kind)
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Start draws the networks at which descents begin. Outputs that are scales begin at 0, whatever the start (nn.Tensor.Zero).
+// Start draws the networks at which descents begin. Outputs that are scales begin at 0, and so does B of a low-rank update, whatever the
+// start (nn.Tensor.Zero).
 type Start interface {
 	// Draw sets theta, the parameters of tensors in their order, to a draw. prior is theirs.
 	Draw(tensors []nn.Tensor, prior mcmc.Prior, s *rng.Stream, theta []float64)

@@ -7,15 +7,33 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/nn"
 )
 
 // Weights are a trained network.
 type Weights struct {
-	Net     *nn.Net   // the network that was asked for, with the statistics of its normalisations (nn.Net.With)
+	Net     *nn.Net   // the network that was asked for, with what it has of the trained one, such as statistics (nn.Net.With)
 	Whole   []float64 // all parameters, in the order of θ of Net.Whole(); Net.Split divides them
 	Ignored []string  // tensors of the file that say nothing about the network: counters of batches
+
+	// Untrained are the tensors of low-rank updates that the file does not have. They are 0 in Whole until Draw draws them.
+	Untrained []nn.Tensor
+}
+
+// Draw begins the low-rank updates that the file does not have: A with draws of N(0, 1/fan_in), and B at 0. So the network is the trained one.
+func (w *Weights) Draw(s *rng.Stream) {
+	at := 0
+	for _, t := range w.Net.Tensors() {
+		if t.Role == nn.RoleFixed {
+			continue
+		}
+		if slices.ContainsFunc(w.Untrained, func(u nn.Tensor) bool { return u.Name == t.Name }) {
+			untrained(t, 1, s, w.Whole[at:at+t.Size])
+		}
+		at += t.Size
+	}
 }
 
 // ReadWeights returns the parameters of ReadNetwork, for a network without normalisations.
@@ -29,7 +47,7 @@ func ReadWeights(file []byte, net *nn.Net) (whole []float64, err error) {
 
 // ReadNetwork reads one network from a PyTorch state_dict saved as a safetensors file, in F32, F64, F16 or BF16. Names and shapes must
 // be those of net.Tensors(): the names in an nn.Sequential, or the names of the layers. A file of a run that holds a single network is
-// taken, too. The counters num_batches_tracked of batch normalisations are ignored.
+// taken, too. The counters num_batches_tracked of batch normalisations are ignored. The file may lack both tensors of a low-rank update.
 //
 // An error names, in this order of preference: the first tensor, in the network's order, that does not fit, with the
 // nearest one of the file (of the same shape first, then by name) and the remedy; the first tensor of the file that the
@@ -58,18 +76,24 @@ func ReadNetwork(file []byte, net *nn.Net) (*Weights, error) {
 		return nil, err
 	}
 	for _, p := range f.parts {
-		if err := f.fits(p); err != nil {
+		if f.begins(p) {
+			w.Untrained = append(w.Untrained, p.Tensor)
+		} else if err := f.fits(p); err != nil {
 			return nil, err
 		}
 	}
 	if err := f.extra(); err != nil {
 		return nil, err
 	}
-	var statistics []float64
+	var constants []float64
 	for _, p := range f.parts {
+		if f.begins(p) {
+			w.Whole = append(w.Whole, make([]float64, p.Size)...)
+			continue
+		}
 		values := f.tensors[p.Name].Float64s()
 		if p.Role == nn.RoleFixed {
-			statistics = append(statistics, values...)
+			constants = append(constants, values...)
 			continue
 		}
 		for i, x := range values {
@@ -79,7 +103,7 @@ func ReadNetwork(file []byte, net *nn.Net) (*Weights, error) {
 		}
 		w.Whole = append(w.Whole, values...)
 	}
-	w.Net, err = net.With(statistics)
+	w.Net, err = net.With(constants)
 	return w, err
 }
 
@@ -136,6 +160,12 @@ type stateDict struct {
 	names   []string // in the order of the file
 	tensors map[string]safetensors.Tensor
 	parts   []part
+}
+
+// begins reports whether a tensor is one of a low-rank update that the file says nothing of: a dense layer was trained.
+func (f *stateDict) begins(p part) bool {
+	layer, _ := cut(p.Name)
+	return p.Kind == nn.Updates && !f.has(layer+".lora_A") && !f.has(layer+".lora_B")
 }
 
 func (f *stateDict) has(name string) bool {

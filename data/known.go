@@ -44,6 +44,8 @@ func Load(name, dir string) (*Problem, error) {
 		return nil, err
 	case k.Pictures != nil:
 		return loadPictures(k, dir)
+	case k.Text != nil:
+		return loadText(k, dir)
 	}
 	columns, read := Columns{Target: k.Target}, k.Rows
 	if k.Scaled != "" { // its benchmark has it so: all rows train, and the schema stays

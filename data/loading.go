@@ -14,7 +14,11 @@ func (s Settings) LoadBytes(dir string) int64 {
 	total, standardise := int64(0), s.standard().inputs
 	if k, err := sets.Find(s.Set); err == nil && !k.BuiltIn {
 		bytes, tables := k.Sizes(dir)
-		total += bytes * valueBytes(1, standardise)
+		each := valueBytes(1, standardise)
+		if k.Text != nil {
+			each = inSet * int64(k.Text.Context+1) // a character is an input of so many examples, and a target
+		}
+		total += bytes * each
 		for _, path := range tables {
 			total += tableBytes(path, CSV{})
 		}

@@ -44,7 +44,7 @@ func TestSettingsCheck(t *testing.T) {
 		{Settings{}, false, ": want one of csv, set, train"},
 		{Settings{Set: "mnist7", CSV: csv}, false, ": has csv and set: want one of them"},
 		{Settings{Set: "mnist7", Memory: &Memory{}}, false, ": has memory and set: want one of them"},
-		{Settings{Set: "mnist8"}, false, `set: unknown name "mnist8": did you mean "mnist"? (known: california, cifar10, cifar100, concrete, fashion-mnist, mnist, mnist7, naval, pima, wine-red, wine-white, yacht)`},
+		{Settings{Set: "mnist8"}, false, `set: unknown name "mnist8": did you mean "mnist"? (known: california, cifar10, cifar100, concrete, fashion-mnist, mnist, mnist7, naval, pima, tinyshakespeare, tinyshakespeare-update, wine-red, wine-white, yacht)`},
 		{Settings{CSV: &CSV{}}, false, "csv: needs a file\ncsv: needs a target, the column to predict"},
 		{Settings{CSV: &CSV{File: "f", Target: "y", Delimiter: "::"}}, false, `csv.delimiter: delimiter "::": want one ASCII character that numbers do not use, or whitespace`},
 		{Settings{CSV: &CSV{File: "f", Target: "y", Drop: []string{"a", "y"}}}, false, "csv.drop.1: y is the target: name columns that are neither target nor inputs"},

@@ -129,7 +129,7 @@ func (v *variational) draw(random []nn.Tensor) []float64 {
 	for _, t := range random {
 		part, sd := m[t.Offset:][:t.Size-t.Zero], v.sd[t.Offset:]
 		switch t.Kind {
-		case nn.Weights:
+		case nn.Weights, nn.Updates:
 			widest := 1 / math.Sqrt(float64(t.FanIn))
 			for i := range part {
 				part[i] += float64(min(sd[i], widest) * s.Normal())

@@ -96,6 +96,12 @@ func (a *Architecture) Network(p *data.Problem, f *config.Faults) *Net {
 		f.Add("input", "%s has examples of shape %v, the network takes %v: %s", p.Name, set.Shape, a.Input, hint)
 		return nil
 	}
+	for _, part := range p.Parts() {
+		if err := net.takes(part.Set); err != nil {
+			f.Add("layers.0", "%v", err)
+			break
+		}
+	}
 	field, message := a.Likelihood.mismatch(p, net.Outputs())
 	if field == lastLayer {
 		field = fmt.Sprint("layers.", len(a.Layers)-1)

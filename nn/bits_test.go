@@ -41,6 +41,8 @@ func TestSameBits(t *testing.T) {
 	}, Categorical{})
 	noise := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 4}}, Gaussian{SD: Predicted})
 	tails := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 2}}, Student{DF: Learned, SD: Learned})
+	tokens := mustNet(t, []int{7}, []Layer{Embed{Tokens: 5, Width: 9}, ReLU, Dense{Units: 9}, Tanh, LoRA{Units: 4, Rank: 3, Alpha: 5}}, Categorical{})
+	head := mustNet(t, []int{37}, []Layer{LoRA{Units: 4, Rank: 3, Alpha: 5}}, Categorical{})
 	cases := []struct {
 		name         string
 		net          *Net
@@ -56,6 +58,8 @@ func TestSameBits(t *testing.T) {
 		{"norms", norms, 300, 2, false},
 		{"predicted noise", noise, 300, 20, false},
 		{"heavy tails", tails, 300, 20, false},
+		{"tokens", tokens, 300, 20, false},
+		{"low-rank head", head, 300, 70, false},
 		{"logistic", logistic, 9001, 150, testing.Short()},
 	}
 	var nets []*Net

@@ -158,15 +158,15 @@ func (b *builder) tensor(n *node, role Role, name string, kind Kind, fanIn int, 
 	t.Place, t.Of = b.prefix+strconv.Itoa(b.number), b.kind(n.layer)
 }
 
-// multiplyAdds counts the multiply-adds of a layer's forward pass for one example. The weight gradient takes the same number, if
-// the layer is random, and so does the input gradient, if anything before the layer is.
-func (b *builder) multiplyAdds(n *node, count int) {
-	n.count = count
+// multiplyAdds counts the multiply-adds of the forward product with a layer's k-th tensor, for one example. The gradient of the tensor takes
+// the same number, if it is random, and so does that of the product's input, if anything before is random.
+func (b *builder) multiplyAdds(n *node, k, count int, before bool) {
+	n.count += count
 	passes := 1
-	if b.net.tensors[n.params[0]].Role == RoleRandom {
+	if b.net.tensors[n.params[k]].Role == RoleRandom {
 		passes++
 	}
-	if !n.from.stage.shared() {
+	if before {
 		passes++
 	}
 	b.net.multiplyAdds += passes * count

@@ -55,7 +55,7 @@ func (l Conv) derive(b *builder, n *node) error {
 	if err := b.weights(n, l.Name, l.NoBias, taps, l.Filters, n.in[0], l.Kernel[0], l.Kernel[1]); err != nil {
 		return err
 	}
-	b.multiplyAdds(n, taps*l.Filters*out[0]*out[1])
+	b.multiplyAdds(n, 0, taps*l.Filters*out[0]*out[1], !n.from.stage.shared())
 	return nil
 }
 

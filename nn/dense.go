@@ -33,7 +33,7 @@ func (d Dense) derive(b *builder, n *node) error {
 	if err := b.weights(n, d.Name, d.NoBias, in, d.Units, in); err != nil {
 		return err
 	}
-	b.multiplyAdds(n, d.Units*in)
+	b.multiplyAdds(n, 0, d.Units*in, !n.from.stage.shared())
 	return nil
 }
 
@@ -43,7 +43,7 @@ func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
 	if clips(chain[1:]) {
 		out.relu, used = true, 2
 	}
-	c.emit(chain[0].stage, newDense(c, &chain[0], v, out))
+	c.emit(chain[0].stage, newDense(c, chain[0].params, v, out))
 	return out, used
 }
 
@@ -100,10 +100,10 @@ func each(list []cover, particles int, run func(c cover, first int)) {
 	}
 }
 
-func newDense(c *compiler, n *node, in, out *value) *denseOp {
+// newDense is the op for the given tensors: the weights and, if there is one, the bias.
+func newDense(c *compiler, ts []int, in, out *value) *denseOp {
 	d := &denseOp{in: in, out: out, units: out.c, k: in.c * in.h * in.w}
 	d.pitch = (d.k + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
-	ts := n.params
 	d.w = c.param(ts[0], d.units, d.k, d.pitch)
 	if len(ts) == 2 {
 		bias := c.param(ts[1], 1, d.units, d.units)

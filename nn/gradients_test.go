@@ -90,6 +90,14 @@ func TestGradients(t *testing.T) {
 		{"frn of a residual", image, []Layer{conv(3, 3, 1, 1), FRN{}, Residual{[]Layer{conv(6, 3, 2, 1), FRN{TLU: true}, conv(6, 3, 1, 1), FRN{}}, []Layer{Pad{}}}, Residual{[]Layer{FRN{}, Swish}, nil}, FRN{TLU: true}, Dense{Units: 3}}, Categorical{}, 19},
 		{"norm", image, []Layer{Norm{Batch: Frozen}, conv(3, 3, 1, 1), Norm{Batch: Frozen}, ReLU, conv(3, 3, 1, 1), ReLU, Norm{Batch: Frozen}, Residual{[]Layer{conv(6, 3, 2, 1), Norm{Batch: Frozen, Eps: 0.1},
 			Swish, conv(6, 3, 1, 1), Norm{Batch: Frozen}}, []Layer{conv(6, 1, 2, 0), Norm{Batch: Frozen}}}, ReLU, Norm{Batch: Frozen}, GlobalAvgPool{}, Dense{Units: 3}}, Categorical{}, 19},
+		{"low rank", []int{19}, []Layer{LoRA{Units: 7, Rank: 3, Alpha: 5}}, Categorical{}, 70},
+		{"low rank, one unit", []int{9}, []Layer{LoRA{Units: 1, Rank: 1, Alpha: 3, NoBias: true}}, Bernoulli{}, 70},
+		{"low rank, full", []int{3}, []Layer{LoRA{Units: 2, Rank: 5, Alpha: 1, Full: true}, ReLU, Dense{Units: 3}}, Categorical{}, 33},
+		{"low rank behind a layer", []int{6}, []Layer{Dense{Units: 18}, ReLU, LoRA{Units: 5, Rank: 2, Alpha: 3}, ReLU, LoRA{Units: 3, Rank: 1, Alpha: 1, NoBias: true}}, Categorical{}, 65},
+		{"low rank of images", image, []Layer{conv(3, 3, 1, 0), ReLU, LoRA{Units: 4, Rank: 2, Alpha: 3}, Tanh, Dense{Units: 2}}, Categorical{}, 19},
+		{"low rank in a residual", []int{6}, []Layer{Dense{Units: 5}, Residual{[]Layer{LoRA{Units: 5, Rank: 2, Alpha: 3}}, nil}, Dense{Units: 2}}, Categorical{}, 19},
+		{"embed", []int{5}, []Layer{Embed{Tokens: 4, Width: 3}, Dense{Units: 3}}, Categorical{}, 70},
+		{"embed, activation", []int{1}, []Layer{Embed{Tokens: 90, Width: 17}, Tanh, Dense{Units: 3}, ReLU, LoRA{Units: 2, Rank: 1, Alpha: 2}}, Categorical{}, 131},
 		{"odd", odd(t).input, odd(t).layers, Categorical{}, 18},
 	}
 	var nets []*Net

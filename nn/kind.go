@@ -12,4 +12,5 @@ const (
 	Means                 // of the channels where a normalisation was trained: nothing draws them
 	Variances             // likewise
 	Own                   // the likelihood's own, such as log_sd
+	Updates               // A and B of a low-rank update: weights that nobody has trained before; B starts at 0 (Tensor.Zero)
 )

@@ -10,6 +10,8 @@ import (
 // Layers lists the layers by their names in a config. A layer is added by its file and a row here.
 var Layers = config.Table[Layer]{
 	{Name: "dense", Part: Dense{}},
+	{Name: "lora", Part: LoRA{}},
+	{Name: "embed", Part: Embed{}},
 	{Name: "conv", Part: Conv{}},
 	{Name: "maxpool", Part: MaxPool{}},
 	{Name: "avgpool", Part: AvgPool{}},

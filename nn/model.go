@@ -53,6 +53,9 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 			return nil, err
 		}
 	}
+	if err := net.takes(set); err != nil {
+		return nil, err
+	}
 	if net.fixed > 0 && net.statistics == nil {
 		return nil, errors.New(needsStatistics)
 	}

@@ -28,7 +28,8 @@ const Frozen = "frozen"
 const (
 	wantFrozen = "want frozen, as in {norm: {batch: frozen}}, have %q: statistics of the batch are not offered; train a network with frn " +
 		"instead, or take one that PyTorch trained, model.init"
-	needsStatistics = "the network has batch norms, and no statistics for them: they come with the weights of model.init (bnn.ReadNetwork)"
+	needsStatistics = "the network has batch norms or lora layers, and nothing of the network that was trained: its statistics and weights come with " +
+		"model.init (bnn.ReadNetwork)"
 )
 
 // Defaults sets ε to PyTorch's.

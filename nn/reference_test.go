@@ -47,6 +47,30 @@ func init() {
 			}
 			return y
 		},
+		"lora": func(n placed, x []float64) []float64 { // through B A, which the layer never forms
+			l, last := n.layer.(LoRA), len(n.params)-1
+			w, b, down, up, y := n.tensor(0), n.tensor(1), n.tensor(last-1), n.tensor(last), make([]float64, n.out[0])
+			for u := range y {
+				if !l.NoBias {
+					y[u] = b[u]
+				}
+				for k, v := range x {
+					ba := 0.0
+					for r := range l.Rank {
+						ba += up[u*l.Rank+r] * down[r*len(x)+k]
+					}
+					y[u] += (w[u*len(x)+k] + l.Alpha/float64(l.Rank)*ba) * v
+				}
+			}
+			return y
+		},
+		"embed": func(n placed, x []float64) (y []float64) {
+			for _, token := range x {
+				width := n.layer.(Embed).Width
+				y = append(y, n.tensor(0)[int(token)*width:][:width]...)
+			}
+			return y
+		},
 		"conv": func(n placed, x []float64) []float64 {
 			w, b := n.tensor(0), n.tensor(1)
 			l := n.layer.(Conv)
@@ -278,8 +302,11 @@ func wantEveryRow(t *testing.T, nets []*Net) {
 func testSet(net *Net, n int, pixels bool, r *rand.Rand) *data.Set {
 	k := net.Targets()
 	set := &data.Set{Name: "test", Shape: net.input}
+	embed, _ := net.layers[0].(Embed)
 	for range n * net.features() {
-		if pixels {
+		if embed.Tokens > 0 {
+			set.F32 = append(set.F32, float32(r.IntN(embed.Tokens)))
+		} else if pixels {
 			set.U8 = append(set.U8, uint8(r.IntN(256)))
 		} else {
 			set.F32 = append(set.F32, float32(r.NormFloat64()))

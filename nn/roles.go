@@ -45,7 +45,7 @@ func (n *Net) markScales() {
 		at--
 	}
 	for _, i := range n.nodes[at].params {
-		if t := &n.tensors[i]; t.Shape[0] == n.Outputs() {
+		if t := &n.tensors[i]; t.Shape[0] == n.Outputs() && t.Kind != Updates {
 			t.Zero = scales * (t.Size / t.Shape[0])
 		}
 	}

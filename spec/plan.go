@@ -15,6 +15,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/regular"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
 )
@@ -200,13 +201,16 @@ func (s *Spec) placed() data.Settings {
 	return s.Data.Moved(func(name string) string { return s.places[name] })
 }
 
-// readInit reads the network of model.init where it lies.
+// readInit reads the network of model.init where it lies, and begins the low-rank updates that it lacks.
 func (s *Spec) readInit(net *nn.Net) (init *bnn.Weights, sum string, err error) {
 	m := s.Model
 	if place, is := s.places[m.Init]; is {
 		m.Init = place
 	}
-	return m.ReadInit(net)
+	if init, sum, err = m.ReadInit(net); init != nil && init.Untrained != nil {
+		init.Draw(rng.Key{Seed: s.Seed, Purpose: rng.Start, Mutation: 2}.Stream()) // 0 are those of restarts, 1 of what islands share
+	}
+	return init, sum, err
 }
 
 // ReadInit reads the weights of the trained network, Init, for net, and the file's checksum; nil if Init is empty.

@@ -123,6 +123,7 @@ func (s Spec) Check(f *config.Faults) {
 	s.checkDropout(f)
 	s.checkAugment(f)
 	s.checkNorms(f)
+	s.checkUpdates(f)
 	if s.Method != nil && !s.Model.Random.All() && !s.Method.Needs().Partly {
 		f.Conflict([]string{"model.random", s.At()},
 			"%s makes networks whose layers are all of one kind: leave model.random out, or take one of the methods %s", method.Methods.Name(s.Method),

@@ -36,8 +36,9 @@ type Known struct {
 
 	unused []string // of a table: columns that are not inputs
 
-	// Pictures says how the files of a set of pictures are read; nil: it is a table.
+	// Pictures says how the files of a set of pictures are read, Text how the file of a text is. Both are nil: it is a table.
 	Pictures *Pictures
+	Text     *Text
 	// Scaled is the target of a table that is not like a user's own: the network takes every input centred and scaled to sd 0.5, after one
 	// that is always 1. Else it is empty.
 	Scaled string

@@ -9,7 +9,10 @@ import (
 	"github.com/starling-smc/starling/internal/tables"
 )
 
-const mnistLicence = "CC BY-SA 3.0, LeCun, Cortes, Burges"
+const (
+	mnistLicence = "CC BY-SA 3.0, LeCun, Cortes, Burges"
+	textLicence  = "public domain; the file from char-rnn, MIT, Karpathy 2015"
+)
 
 // List describes the known data sets, in the order of their names, and looks for their files below dir. Empty dir:
 // there is no data directory.
@@ -103,6 +106,12 @@ func known() []Known {
 		}, {
 			Name: "pima", About: "diabetes among Pima women, 2 classes, 8 features scaled to sd 0.5 after a leading 1; evidence benchmark",
 			Licence: "not stated (UCI, NIDDK)", Train: 768, Whole: true, Scaled: "diabetes",
+		}, {
+			Name: "tinyshakespeare", About: "the next of 65 characters in plays of Shakespeare, from the 32 before it: the first 85 % of the text to train",
+			Licence: textLicence, Train: 948052, Validate: 55738, Test: 55738, Text: shakespeare,
+		}, {
+			Name: "tinyshakespeare-update", About: "the same text: the 5 % behind the first 85 % to train, for the update of a network that these have trained",
+			Licence: textLicence, Train: 55738, Validate: 55738, Test: 55738, Text: shakespeareUpdate,
 		}, {
 			Name: "wine-red", About: "quality of red wines as tasters score it, 3 to 8; 11 features",
 			Licence: "CC BY 4.0, Cortez et al. 2009", Train: 1599, Target: "quality", BuiltIn: true,

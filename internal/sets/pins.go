@@ -52,12 +52,17 @@ var pins = map[string][]pin{
 		pin{file: mnistFiles[2], size: 6272016, sum: "e57a5891ba07b3617078adebbab4ce39aeb723a5eb23069f81fc7e8aeb4bc41e"},
 		pin{file: mnistFiles[3], size: 8008, sum: "c7e59dda0affab43fd30fd19d51fe368f614cc708882f4706727fab2f4c17ea2"},
 	),
-	"naval":      {{file: "uci/naval.csv", sum: "abbc289665af40c928ab970679dc8e3acac42934d5a4a26c1169af6e368da6a1"}},
-	"pima":       {{file: "uci/pima.csv", sum: "fb921ad6e7a338044c272cede111fa19a433b9cc86e41a0347e83753869a19b5"}},
-	"wine-red":   {{file: "uci/wine-red.csv.gz", size: 84199, sum: "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e"}},
-	"wine-white": {{file: "uci/wine-white.csv.gz", size: 264426, sum: "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836"}},
-	"yacht":      {{file: "uci/yacht.csv.gz", size: 11528, sum: "ec5e975033e1fcb48dd1284c684a2a98e8d58b59b3bf915656630c113a874685"}},
+	"naval":                  {{file: "uci/naval.csv", sum: "abbc289665af40c928ab970679dc8e3acac42934d5a4a26c1169af6e368da6a1"}},
+	"pima":                   {{file: "uci/pima.csv", sum: "fb921ad6e7a338044c272cede111fa19a433b9cc86e41a0347e83753869a19b5"}},
+	"tinyshakespeare":        {shakespeareFile},
+	"tinyshakespeare-update": {shakespeareFile},
+	"wine-red":               {{file: "uci/wine-red.csv.gz", size: 84199, sum: "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e"}},
+	"wine-white":             {{file: "uci/wine-white.csv.gz", size: 264426, sum: "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836"}},
+	"yacht":                  {{file: "uci/yacht.csv.gz", size: 11528, sum: "ec5e975033e1fcb48dd1284c684a2a98e8d58b59b3bf915656630c113a874685"}},
 }
+
+// shakespeareFile is the text of two sets.
+var shakespeareFile = pin{file: "tinyshakespeare/input.txt", size: 1115394, sum: "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"}
 
 // download is a file that can be downloaded.
 type download struct {
@@ -91,7 +96,14 @@ var downloads = map[string][]download{
 		Remote{Size: 1648877, SHA256: "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"},
 		Remote{Size: 4542, SHA256: "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"},
 	),
+	"tinyshakespeare":        {shakespeareText},
+	"tinyshakespeare-update": {shakespeareText},
 }
+
+// shakespeareText is where the text of two sets is from.
+var shakespeareText = download{file: shakespeareFile.file, Remote: Remote{
+	URLs: []string{"https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt"}, Size: shakespeareFile.size, SHA256: shakespeareFile.sum,
+}}
 
 // plain lists MNIST's four files. addresses are the servers' addresses, below which the files lie.
 func plain(folder string, servers []string, files ...Remote) []download {

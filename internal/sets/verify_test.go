@@ -19,7 +19,7 @@ func TestPins(t *testing.T) {
 	var names []string
 	for _, k := range known() {
 		names = append(names, k.Name)
-		if k.BuiltIn != (k.Files == nil) || (k.Target != "" || k.Scaled != "") == (k.Pictures != nil) {
+		if k.BuiltIn != (k.Files == nil) || (k.Target != "" || k.Scaled != "") == (k.Pictures != nil || k.Text != nil) {
 			t.Errorf("%+v", k)
 		}
 		for _, p := range pins[k.Name] {
