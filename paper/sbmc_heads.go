@@ -28,7 +28,7 @@ var SBMCHeads = Table{
 		aside(ownMAP("map_nll", "its MAP: NLL", 4, math.Inf(1), func(e *eval.Evaluation) uq.Number { return e.NLL })),
 		stuckChains,
 	}, groupMeasures()),
-	Cells: slices.Concat(mnist7Heads(), imdbCells(), cifar10Heads(), gpt2Heads()),
+	Cells: slices.Concat(mnist7Heads(), imdbCells(), cifar10Heads(), gpt2Heads(), shakespeareCells()),
 	More:  writeSheets(headSheets()),
 }
 
