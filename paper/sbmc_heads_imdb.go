@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,14 +23,14 @@ const imdbFolder = "imdb"
 
 var imdbParts = []string{"emb_train", "emb_train_labels", "emb_test", "emb_test_labels"}
 
-// imdbLacks says which file of the embeddings is missing.
-func imdbLacks(dataDir string) error {
+// imdbThere says which file of the embeddings is missing.
+func imdbThere(_ context.Context, at Place, _ starling.Options) error {
 	names := slices.Clone(imdbParts)
 	for _, group := range imdbGroups {
 		names = append(names, "emb_ood_"+group)
 	}
 	for _, name := range names {
-		file := imdbFile(dataDir, name)
+		file := imdbFile(at.Data, name)
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			return &starling.DataError{Err: fmt.Errorf("%s is missing, embeddings of film reviews that nobody offers for download: make them by the script "+
 				"in docs/results/sbmc-heads.md, section “The embeddings”, and name the folder that holds %s by --data-dir", file, imdbFolder)}
@@ -106,7 +107,7 @@ func imdbCells() (cells []Cell) {
 		for _, m := range r.recipes {
 			name := r.prefix + m.name
 			cells = append(cells, Cell{
-				Name: name, Substitute: imdbSubstitute, Lacks: imdbLacks, Published: publishedOf(imdbPublished, name), Reduced: m.reduced,
+				Name: name, Substitute: imdbSubstitute, Prepare: imdbThere, Published: publishedOf(imdbPublished, name), Reduced: m.reduced,
 				Config: func(at Place) Config { return Config{Text: m.text(at, r.layers, r.variance, r.s)} },
 			})
 		}

@@ -49,8 +49,8 @@ type Cell struct {
 
 	NotRun string // why nobody can run it; Config is then nil. Empty: anybody can
 
-	// Lacks says what a folder of data lacks of what the cell needs, and how to get it; nil: loading tells.
-	Lacks func(dataDir string) error
+	// Prepare asks for what a run takes from the folder of data, and makes the files that it takes from that of Cell.From; nil: neither.
+	Prepare func(ctx context.Context, at Place, o starling.Options) error
 
 	// Rows are the test rows of the split that a seed names, read from a folder of data; nil: the config divides the data.
 	Rows func(dataDir string, seed uint64) ([]int, error)
@@ -98,11 +98,24 @@ func (t *Table) Work(c Cell, seed uint64, reduced bool, dir, dataDir string) (Wo
 	if reduced {
 		sets = c.Reduced
 	}
+	return t.Kind.Parse(c.Name, c.Config(c.place(seed, reduced, dir, dataDir)).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + Folder(c.Name, seed, reduced)}, sets...)...)
+}
+
+// Ready prepares what Work needs (Cell.Prepare). Options say where data are.
+func (c *Cell) Ready(ctx context.Context, seed uint64, reduced bool, dir string, o starling.Options) error {
+	if c.Prepare == nil {
+		return nil
+	}
+	return c.Prepare(ctx, c.place(seed, reduced, dir, o.DataDir), o)
+}
+
+// place is where a run in a folder finds what is not built in.
+func (c *Cell) place(seed uint64, reduced bool, dir, dataDir string) Place {
 	at := Place{Data: dataDir, Rows: RowsFile(dir)}
 	if c.From != "" {
 		at.From = filepath.Join(filepath.Dir(dir), Folder(c.From, seed, reduced))
 	}
-	return t.Kind.Parse(c.Name, c.Config(at).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + Folder(c.Name, seed, reduced)}, sets...)...)
+	return at
 }
 
 // measures are those of the table, and then those of what its runs cost.

@@ -199,7 +199,7 @@ func (r *reproduce) makeAtOnce(ctx context.Context, due []unit, made map[string]
 	for _, u := range due {
 		work, err := r.table.Work(u.cell, u.seed, u.reduced, u.dir, r.dataDir)
 		if err == nil {
-			err = r.prepare(u)
+			err = r.prepare(ctx, u)
 		}
 		if err != nil {
 			return fmt.Errorf("%v: %w", u, err)
@@ -372,7 +372,7 @@ func (r *reproduce) make(cmd *cobra.Command, u unit, count string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.prepare(u); err != nil {
+	if err := r.prepare(cmd.Context(), u); err != nil {
 		return fmt.Errorf("%v: %w", u, err)
 	}
 	folder, err := starling.TakeFolder(u.dir, work.Kind())
