@@ -32,13 +32,13 @@ var shakespeareRecipes = []shakespeareRecipe{
 	shakespeareChains(1), shakespeareChains(8),
 	// Chains of longer trajectories, which begin at the trained network.
 	{"chains", false, 0, "{mcmc: {chains: 8, start: init, epochs: 200, keep: 80, move: {hmc: {steps: 10}}, trace: {every: 5}}}",
-		[]string{"method.mcmc.chains=2", "method.mcmc.epochs=20", "method.mcmc.keep=2", "data.split.train=0.02"}},
+		[]string{"method.mcmc.chains=2", "method.mcmc.epochs=100", "method.mcmc.keep=2", "data.split.train=0.02"}},
 }
 
 // shakespeareChains is S-HMC on P times ten chains, around the best of four restarts.
 func shakespeareChains(p int) shakespeareRecipe {
 	return shakespeareRecipe{fmt.Sprint("hmc-p", p), true, 4, fmt.Sprintf("{mcmc: {chains: %d, start: prior, epochs: 25, keep: last, move: {hmc: {steps: 1}}, trace: {every: 5}}}", 10*p),
-		append([]string{"map.restarts=1", "method.mcmc.chains=4", "method.mcmc.epochs=4"}, shakespeareFew...)}
+		append([]string{"map.restarts=1", "method.mcmc.chains=4", "method.mcmc.epochs=5"}, shakespeareFew...)}
 }
 
 func shakespeareCells() []Cell {
