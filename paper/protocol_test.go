@@ -143,30 +143,3 @@ func TestCellsBeginAtOthers(t *testing.T) {
 		t.Errorf("networks of %q, want %q", from, want)
 	}
 }
-
-// Every cell of every table is either not run, or has a config under both protocols; it begins at a cell that there is.
-func TestAllCells(t *testing.T) {
-	for _, table := range Tables {
-		names := map[string]bool{}
-		for _, c := range table.Cells {
-			if names[c.Name] {
-				t.Errorf("%s: two cells are named %s", table.Name, c.Name)
-			}
-			names[c.Name] = true
-			if c.NotRun != "" {
-				if c.Config != nil || c.Substitute != "" || c.From != "" {
-					t.Errorf("%s: cell %s is not run, and has what runs need", table.Name, c.Name)
-				}
-				continue
-			}
-			if c.From != "" && !names[c.From] {
-				t.Errorf("%s: cell %s begins at %s, which does not stand before it", table.Name, c.Name, c.From)
-			}
-			for _, reduced := range []bool{false, true} {
-				if _, err := table.Work(c, 7, reduced, filepath.Join("out", Folder(c.Name, 7, reduced)), "data"); err != nil {
-					t.Errorf("%s: cell %s, reduced %v: %v", table.Name, c.Name, reduced, err)
-				}
-			}
-		}
-	}
-}

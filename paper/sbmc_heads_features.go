@@ -35,9 +35,14 @@ type featuresOf struct {
 	Run string `json:"run"`
 }
 
-// shakespeareFeatures writes the features of the set tinyshakespeare-update, if they are not there: train.npy, validate.npy and test.npy
-// with their labels, and the weights of the head.
+// shakespeareFeatures are those of the set tinyshakespeare-update.
 func shakespeareFeatures(ctx context.Context, at Place, o starling.Options) error {
+	return writeFeatures(ctx, "tinyshakespeare-update", at, o)
+}
+
+// writeFeatures writes the features of a set, if they are not there: train.npy, validate.npy and test.npy with their labels, and the weights
+// of the head.
+func writeFeatures(ctx context.Context, set string, at Place, o starling.Options) error {
 	run, err := starling.OpenRun(at.From)
 	if err != nil {
 		return fmt.Errorf("the network that the cell begins at: %w", err)
@@ -50,7 +55,7 @@ func shakespeareFeatures(ctx context.Context, at Place, o starling.Options) erro
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	p, err := data.Load("tinyshakespeare-update", o.DataDir)
+	p, err := data.Load(set, o.DataDir)
 	if err != nil {
 		return &starling.DataError{Err: err}
 	}
@@ -67,29 +72,29 @@ func shakespeareFeatures(ctx context.Context, at Place, o starling.Options) erro
 	if err != nil {
 		return err
 	}
-	for _, set := range []*data.Set{p.Train, p.Validate, p.Test} {
-		model, err := nn.NewModel(body, &data.Set{Name: set.Name, Shape: set.Shape, F32: set.F32}, pool.New(o.Threads))
+	write := func(name, dtype string, shape []int, values any) error {
+		return ckpt.Replace(featuresFile(at, name), "", func(w io.Writer) error {
+			if _, err := w.Write(arrays.NPYBegin(dtype, shape)); err != nil {
+				return err
+			}
+			return binary.Write(w, binary.LittleEndian, values)
+		})
+	}
+	for _, part := range []*data.Set{p.Train, p.Validate, p.Test} {
+		model, err := nn.NewModel(body, &data.Set{Name: part.Name, Shape: part.Shape, U8: part.U8, F32: part.F32}, pool.New(o.Threads))
 		if err != nil {
 			return err
 		}
-		out := make([]float32, set.Len()*body.Outputs())
+		n, width := part.Len(), body.Outputs()
+		out := make([]float32, n*width)
 		if err := model.Outputs(ctx, nil, theta[:body.Dim()], out); err != nil {
 			return err
 		}
-		for name, array := range map[string]struct {
-			shape  []int
-			dtype  string
-			values any
-		}{set.Name + ".npy": {[]int{set.Len(), body.Outputs()}, "<f4", out}, set.Name + "-labels.npy": {[]int{set.Len()}, "<i4", set.Labels}} {
-			err := ckpt.Replace(featuresFile(at, name), "", func(w io.Writer) error {
-				if _, err := w.Write(arrays.NPYBegin(array.dtype, array.shape)); err != nil {
-					return err
-				}
-				return binary.Write(w, binary.LittleEndian, array.values)
-			})
-			if err != nil {
-				return err
-			}
+		if err := write(part.Name+".npy", "<f4", []int{n, width}, out); err != nil {
+			return err
+		}
+		if err := write(part.Name+"-labels.npy", "<i4", []int{n}, part.Labels); err != nil {
+			return err
 		}
 	}
 	if err := ckpt.Replace(featuresFile(at, headFile), "", func(w io.Writer) error { return safetensors.Write(w, head(net, theta, body.Dim())) }); err != nil {
