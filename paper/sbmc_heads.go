@@ -46,17 +46,19 @@ func ownMAP(name, title string, digits int, most float64, f func(*eval.Evaluatio
 var stuckChains = Measure{
 	Name: "stuck", Title: "stuck chains", Short: "stuck", Unit: "%", Digits: 0, Most: 100,
 	Legend: "they accepted hardly any move in the second half, so that their states are not draws of the posterior",
-	Of: func(d Done) (Values, error) {
-		own, ok := d.(*fitDone)
-		if !ok || own.Metrics.Chains == nil {
-			return nil, nil
-		}
-		n := 0
-		for _, f := range finding.All[finding.ChainStuck](own.Metrics.Findings) {
-			n += f.Chains.Count
-		}
-		return Values{uq.Number(100 * float64(n) / float64(own.Metrics.Chains.Chains))}, nil
-	},
+	Of: countStuck,
+}
+
+func countStuck(d Done) (Values, error) {
+	own, ok := d.(*fitDone)
+	if !ok || own.Metrics.Chains == nil {
+		return nil, nil
+	}
+	n := 0
+	for _, f := range finding.All[finding.ChainStuck](own.Metrics.Findings) {
+		n += f.Chains.Count
+	}
+	return Values{uq.Number(100 * float64(n) / float64(own.Metrics.Chains.Chains))}, nil
 }
 
 // The groups of test examples, and the foreign inputs of the sets, in the order in which the paper has them.
