@@ -121,7 +121,8 @@ func headSheets() (all []sheet) {
 	for _, set := range []struct {
 		of, title string
 		groups    []string
-	}{{"mnist7-", "MNIST7", mnist7Groups}, {"imdb-", "IMDb", imdbGroups}} {
+		paper     string // behind the titles of entropies; empty: the paper has none
+	}{{"mnist7-", "MNIST7", mnist7Groups, ""}, {"imdb-", "IMDb", imdbGroups, ", in parentheses the paper's"}, {"shakespeare-", "Shakespeare", nil, ""}} {
 		foreign := slices.Concat([]string{wrong}, set.groups)
 		both := slices.Concat([]string{right}, foreign)
 		separated := sheet{title: set.title + ": AUROC of the epistemic entropy / of the highest probability", first: "cell", of: set.of}
@@ -129,8 +130,8 @@ func headSheets() (all []sheet) {
 			separated.columns = append(separated.columns, sheetColumn{group, []string{aurocBy + group, aurocMax + group}, []int{3, 3}})
 		}
 		all = append(all,
-			sheet{title: set.title + ": epistemic entropy in nats, in parentheses the paper's", first: "cell", of: set.of, paper: true, columns: single(epistemic, []int{4}, both, both...)},
-			sheet{title: set.title + ": total entropy in nats, in parentheses the paper's", first: "cell", of: set.of, paper: true, columns: single(total, []int{4}, both, both...)},
+			sheet{title: set.title + ": epistemic entropy in nats" + set.paper, first: "cell", of: set.of, paper: set.paper != "", columns: single(epistemic, []int{4}, both, both...)},
+			sheet{title: set.title + ": total entropy in nats" + set.paper, first: "cell", of: set.of, paper: set.paper != "", columns: single(total, []int{4}, both, both...)},
 			separated)
 	}
 	return all

@@ -388,3 +388,18 @@ method: as-is
 		t.Errorf("no network: %v", err)
 	}
 }
+
+// The page shows what the recorded runs say beside the table.
+func TestRecordedHeadSheets(t *testing.T) {
+	text, err := SBMCHeads.More(&SBMCHeads, "", SBMCHeads.Recorded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/results/sbmc-heads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text == "" || !strings.Contains(string(page), strings.TrimSpace(text)) {
+		t.Error("docs/results/sbmc-heads.md does not show the sheets that starling reproduce sbmc-heads prints")
+	}
+}
