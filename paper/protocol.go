@@ -18,11 +18,11 @@ import (
 // A cell that nobody can run has the words "not run: WHY" in its place.
 
 const (
-	same       = "same"
-	reducedBy  = "reduced: "
-	standsIn   = "substitute: "
-	notRun     = "not run"
-	protocolOr = "; " // between the words of a protocol
+	same      = "same"
+	reducedBy = "reduced: "
+	standsIn  = "substitute: "
+	notRun    = "not run"
+	between   = "; " // the words of a protocol
 )
 
 // Protocol names the protocol of a cell's runs.
@@ -37,7 +37,7 @@ func (t *Table) Protocol(c Cell, reduced bool) string {
 	if words == nil {
 		return same
 	}
-	return strings.Join(words, protocolOr)
+	return strings.Join(words, between)
 }
 
 // Protocols maps the names of the cells to the protocol of a whole run, or to why there is none.
@@ -65,7 +65,7 @@ func (t *Table) checkProtocol(c Cell, protocol string) error {
 	whole := t.Protocol(c, false)
 	before := reducedBy
 	if c.Substitute != "" {
-		before = whole + protocolOr + reducedBy
+		before = whole + between + reducedBy
 	}
 	if how, reduced := strings.CutPrefix(protocol, before); protocol != whole && (!reduced || how == "") {
 		return fmt.Errorf("want protocol %q or %q", whole, before+"…")
@@ -75,12 +75,12 @@ func (t *Table) checkProtocol(c Cell, protocol string) error {
 
 // isReduced reports whether a protocol is that of reduced runs.
 func isReduced(protocol string) bool {
-	return strings.HasPrefix(protocol, reducedBy) || strings.Contains(protocol, protocolOr+reducedBy)
+	return strings.HasPrefix(protocol, reducedBy) || strings.Contains(protocol, between+reducedBy)
 }
 
 // inBrief is a protocol without its details: same, reduced, substitute, or both.
 func inBrief(protocol string) string {
-	words := strings.Split(protocol, protocolOr+reducedBy)
+	words := strings.Split(protocol, between+reducedBy)
 	if len(words) == 2 {
 		return inBrief(words[0]) + ", reduced"
 	}
@@ -96,7 +96,7 @@ func (r *Row) protocol() string {
 	case r.NotRun != "":
 		return notRun + ": " + r.NotRun
 	case r.Substitute != "":
-		return notRun + protocolOr + standsIn + r.Substitute
+		return notRun + between + standsIn + r.Substitute
 	}
 	return notRun
 }
