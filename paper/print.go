@@ -25,14 +25,8 @@ func (t *Table) legend() []string {
 			lines = append(lines, m.Title+": "+m.Legend)
 		}
 	}
-	if t.Left != "" {
-		lines = append(lines, mark+": no target, "+t.Left)
-	}
-	return lines
+	return append(lines, t.marks()...)
 }
-
-// mark stands behind published figures that are no targets.
-const mark = "†"
 
 // column is a column of a table: its heads, and what stands in it. Left ones hold text.
 type column struct {
@@ -50,8 +44,8 @@ func (t *Table) columns() (all []column) {
 		all = append(all, t.scored(m)...)
 	}
 	all = append(all, column{head: "runs", short: "runs", left: true, ours: func(r *Row) string { return fmt.Sprint(len(r.Runs)) }})
-	all = append(all, column{head: "protocol", ours: func(r *Row) string { return r.Protocol }})
-	if slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Config(Place{}).Settings != "" }) {
+	all = append(all, column{head: "protocol", ours: (*Row).protocol})
+	if slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.settings() != "" }) {
 		all = append(all, column{head: "settings", ours: func(r *Row) string { return cmp.Or(r.settings(), none) }})
 	}
 	all = append(all, column{head: "J", ours: func(r *Row) string { return cmp.Or(r.particles(), none) }})
@@ -96,10 +90,10 @@ func (t *Table) First(run *Run) string {
 	return ""
 }
 
-// target is the published figure that ours is compared with; there is none in a cell that is excluded.
+// target is the published figure that ours is compared with; there is none where a mark says that it is no target.
 func (r *Row) target(name string) (Figure, bool) {
 	p, ok := r.Published[name]
-	return p, ok && !r.Excluded
+	return p, ok && r.mark() == ""
 }
 
 // published is a published figure as the paper printed it.
@@ -112,10 +106,7 @@ func (r *Row) published(m Measure) string {
 	if m.Form != nil {
 		text = m.Form(p)
 	}
-	if r.Excluded {
-		text += mark
-	}
-	return text
+	return text + r.mark()
 }
 
 func markdownHead(columns []column) string {
@@ -170,7 +161,7 @@ func (r *Row) text(c column) string {
 	case c.head == "runs":
 		return "0"
 	case c.head == "protocol":
-		return "not run"
+		return r.protocol()
 	}
 	return none
 }
@@ -190,8 +181,13 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	}
 	lines := table.Table{Rows: [][]string{append(heads, "on")}, Left: append(left, len(heads))}
 	var reduced []string
+	standing := same
 	for i := range rows {
 		r := &rows[i]
+		if s := t.standing(r.Cell); s != standing {
+			standing = s
+			lines.Add(s) // above all cells that have it
+		}
 		paper, ours := []string{r.Name, ""}, []string{"", "ours"}
 		if beside {
 			paper[1] = "paper"
@@ -199,8 +195,7 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 		if j := r.particles(); j != "" {
 			ours[0] = "J = " + j // in the column of the cell's name, which is free in this line
 		}
-		protocol, how, _ := strings.Cut(r.Protocol, ": ")
-		if how != "" && !slices.Contains(reduced, r.Protocol) {
+		if isReduced(r.Protocol) && !slices.Contains(reduced, r.Protocol) {
 			reduced = append(reduced, r.Protocol)
 		}
 		for _, c := range columns {
@@ -212,9 +207,9 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 				below = c.ours(r)
 			}
 			if c.head == "runs" {
-				below += " " + protocol
+				below += " " + inBrief(r.Protocol)
 				if r.Runs == nil {
-					above = "not run"
+					above = notRun
 				}
 			}
 			paper, ours = append(paper, above), append(ours, below)

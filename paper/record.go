@@ -12,7 +12,6 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/jsontext"
@@ -138,11 +137,12 @@ func (t *Table) decodeRun(text []byte, r *Run) error {
 
 // check refuses figures that no run can have.
 func (t *Table) check(r Run) error {
-	if !slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Name == r.Cell }) {
+	at := slices.IndexFunc(t.Cells, func(c Cell) bool { return c.Name == r.Cell })
+	if at < 0 {
 		return errors.New("the table has no such cell")
 	}
-	if how, reduced := strings.CutPrefix(r.Protocol, "reduced: "); r.Protocol != t.Protocol(false) && (!reduced || how == "") {
-		return fmt.Errorf("want protocol %q or \"reduced: …\"", t.Protocol(false))
+	if err := t.checkProtocol(t.Cells[at], r.Protocol); err != nil {
+		return err
 	}
 	if r.Particles < 0 {
 		return fmt.Errorf("particles %d: want 0 or more", r.Particles)

@@ -43,7 +43,7 @@ func trial(p problem, m recipe, i int) string { return fmt.Sprintf("%s-%s-%d", p
 var searched = sync.OnceValue(func() map[string]Run {
 	runs := map[string]Run{}
 	for _, r := range GOHSMCSearch.Recorded() {
-		if r.Seed == 1 && r.Protocol == GOHSMCSearch.Protocol(false) {
+		if r.Seed == 1 && !isReduced(r.Protocol) {
 			runs[r.Cell] = r
 		}
 	}

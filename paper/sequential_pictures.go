@@ -71,7 +71,7 @@ func drawTracks(t *Table, rows []Row) ([]byte, error) {
 			if len(flat) == 0 || run.Seed != 1 {
 				continue
 			}
-			truth, err := t.trueTracks(r.Cell, run.Protocol != t.Protocol(false))
+			truth, err := t.trueTracks(r.Cell, isReduced(run.Protocol))
 			if err != nil {
 				return nil, err
 			}

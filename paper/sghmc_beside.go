@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
@@ -252,29 +251,8 @@ func (d *fitDone) unlearning(p *data.Problem, f map[string]float64) error {
 	return nil
 }
 
-// sheet is a table of figures that stand beside: a line for each cell, or for each run.
-type sheet struct {
-	title, first string // heading, and head of the first column
-	columns      []sheetColumn
-	each         bool // a line for each run
-}
-
-// sheetColumn shows one figure, or several, divided by strokes.
-type sheetColumn struct {
-	head   string
-	names  []string
-	digits []int
-}
-
-// single are columns of one figure each.
-func single(prefix string, digits []int, names []string, heads ...string) (all []sheetColumn) {
-	for i, head := range heads {
-		all = append(all, sheetColumn{head, []string{prefix + names[i]}, []int{digits[min(i, len(digits)-1)]}})
-	}
-	return all
-}
-
-func sheets() (all []sheet) {
+// sghmcSheets are the tables of those figures.
+func sghmcSheets() (all []sheet) {
 	three := func(prefix string) []string { return []string{prefix + "accuracy", prefix + "nll", prefix + "ece"} }
 	digits := []int{2, 4, 4}
 	members := sheet{title: "The members kept last, all, and all with equal weights: accuracy in % / NLL / ECE", first: "cell"}
@@ -293,58 +271,4 @@ func sheets() (all []sheet) {
 			"stops at", "NLL there", "best by validation at", "NLL there", "end", "NLL at the end")},
 		sheet{title: "Unlearning: mean NLL of single networks", first: "cell", columns: single("", []int{4, 4, 4, 4, 0, 4}, unlearned,
 			"training, start", "training, end", "validation, start", "validation, least", "at iteration", "validation, end")})
-}
-
-// writeSheets writes what stands beside, as Markdown.
-func writeSheets(t *Table, _ string, runs []Run) (string, error) {
-	var b strings.Builder
-	for _, s := range sheets() {
-		lines := s.lines(t.Rows(runs))
-		if lines == nil {
-			continue
-		}
-		var heads []string
-		for _, c := range s.columns {
-			heads = append(heads, c.head)
-		}
-		fmt.Fprintf(&b, "### %s\n\n| %s | %s |\n|---|%s\n%s\n", s.title, s.first, strings.Join(heads, " | "), strings.Repeat("---|", len(heads)), strings.Join(lines, ""))
-	}
-	return b.String(), nil
-}
-
-// lines are those of the cells, or of the runs, that have any figure of the sheet that does not stand in the table itself.
-func (s *sheet) lines(rows []Row) (lines []string) {
-	for _, row := range rows {
-		one := []Row{row}
-		if s.each {
-			one = nil
-			for _, run := range row.Runs {
-				one = append(one, Row{Cell: Cell{Name: fmt.Sprintf("%s-%d", row.Name, run.Seed)}, Runs: []Run{run}})
-			}
-		}
-		for _, r := range one {
-			cells, own := []string{r.Name}, false
-			for _, c := range s.columns {
-				text := c.of(&r)
-				cells, own = append(cells, text), own || text != none && c.names[0] != "accuracy"
-			}
-			if own {
-				lines = append(lines, "| "+strings.Join(cells, " | ")+" |\n")
-			}
-		}
-	}
-	return lines
-}
-
-// of is what stands in the column.
-func (c *sheetColumn) of(r *Row) string {
-	var parts []string
-	for i, name := range c.names {
-		mean, sd := r.Mean(figure(name))
-		if math.IsNaN(mean) {
-			return none
-		}
-		parts = append(parts, meanAndSD(mean, sd, c.digits[i]))
-	}
-	return strings.Join(parts, " / ")
 }

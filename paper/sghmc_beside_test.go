@@ -86,7 +86,7 @@ func TestSheets(t *testing.T) {
 	for _, name := range stopped {
 		single.Figures[name] = Values{uq.Number(math.NaN())}
 	}
-	text, err := writeSheets(&SMCSGHMC, "", []Run{run("mnist-smc", 1, 120), run("mnist-smc", 2, 140), single})
+	text, err := SMCSGHMC.More(&SMCSGHMC, "", []Run{run("mnist-smc", 1, 120), run("mnist-smc", 2, 140), single})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestResamplings(t *testing.T) {
 
 // The page shows what the recorded runs say beside the table.
 func TestRecordedSheets(t *testing.T) {
-	text, err := writeSheets(&SMCSGHMC, "", SMCSGHMC.Recorded())
+	text, err := SMCSGHMC.More(&SMCSGHMC, "", SMCSGHMC.Recorded())
 	if err != nil {
 		t.Fatal(err)
 	}

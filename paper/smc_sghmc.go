@@ -25,7 +25,7 @@ var SMCSGHMC = Table{
 		{Name: "ece", Title: "ECE", Digits: 4, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))},
 	}, besides()...),
 	Cells: sghmcCells(),
-	More:  writeSheets,
+	More:  writeSheets(sghmcSheets()),
 }
 
 // images is a set of the paper's with its network, and the published figures of the method, each with its standard deviation.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,21 +34,23 @@ type Table struct {
 	Pictures func(t *Table, runs []Run) ([]Picture, error)
 }
 
-// Protocol names the protocol of a run: "same" is the paper's, "reduced: …" says how it differs.
-func (t *Table) Protocol(reduced bool) string {
-	if reduced {
-		return "reduced: " + t.Reduced
-	}
-	return "same"
-}
-
 // Cell is one entry of a table: its published figures, and the config that runs it.
 type Cell struct {
 	Name      string
 	Config    func(Place) Config
 	Reduced   []string // the changes that the reduced protocol makes to it, as KEY=VALUE
 	Published Figures
-	Excluded  bool // what is published is no target: Table.Left says why
+	Excluded  bool   // what is published is no target: Table.Left says why
+	From      string // the cell whose network it begins at: that cell's run of the same seed is made first. Empty: none
+
+	// Substitute says what stands for data or a network of the paper's that are not to be had. What is published is then of others, and
+	// no target. Empty: the cell is the paper's own.
+	Substitute string
+
+	NotRun string // why nobody can run it; Config is then nil. Empty: anybody can
+
+	// Prepare asks for what a run takes from the folder of data, and makes the files that it takes from that of Cell.From; nil: neither.
+	Prepare func(ctx context.Context, at Place, o starling.Options) error
 
 	// Rows are the test rows of the split that a seed names, read from a folder of data; nil: the config divides the data.
 	Rows func(dataDir string, seed uint64) ([]int, error)
@@ -57,6 +60,7 @@ type Cell struct {
 type Place struct {
 	Data string // the folder of data
 	Rows string // the file of the test rows
+	From string // the folder of the run of Cell.From
 }
 
 // Config is the config of a cell. Settings are those that a search has chosen, in words; empty: none was to choose.
@@ -76,18 +80,42 @@ func preset(name string) func(Place) Config {
 	}
 }
 
+// Folder is the name of the folder of a cell's run.
+func Folder(cell string, seed uint64, reduced bool) string {
+	name := fmt.Sprintf("%s-%d", cell, seed)
+	if reduced {
+		name += "-reduced"
+	}
+	return name
+}
+
 // RowsFile is the file of the test rows of a run in a folder. It lies beside the folder.
 func RowsFile(dir string) string { return dir + ".rows" }
 
 // Work is what a run of a cell does with a seed, in a folder, with data in another.
 func (t *Table) Work(c Cell, seed uint64, reduced bool, dir, dataDir string) (Work, error) {
-	name := fmt.Sprintf("%s-%d", c.Name, seed)
 	var sets []string
 	if reduced {
-		name += "-reduced"
 		sets = c.Reduced
 	}
-	return t.Kind.Parse(c.Name, c.Config(Place{Data: dataDir, Rows: RowsFile(dir)}).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
+	return t.Kind.Parse(c.Name, c.Config(c.place(seed, reduced, dir, dataDir)).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + Folder(c.Name, seed, reduced)}, sets...)...)
+}
+
+// Ready prepares what Work needs (Cell.Prepare). Options say where data are.
+func (c *Cell) Ready(ctx context.Context, seed uint64, reduced bool, dir string, o starling.Options) error {
+	if c.Prepare == nil {
+		return nil
+	}
+	return c.Prepare(ctx, c.place(seed, reduced, dir, o.DataDir), o)
+}
+
+// place is where a run in a folder finds what is not built in.
+func (c *Cell) place(seed uint64, reduced bool, dir, dataDir string) Place {
+	at := Place{Data: dataDir, Rows: RowsFile(dir)}
+	if c.From != "" {
+		at.From = filepath.Join(filepath.Dir(dir), Folder(c.From, seed, reduced))
+	}
+	return at
 }
 
 // measures are those of the table, and then those of what its runs cost.
@@ -152,7 +180,7 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 	}
 	m := done.manifest()
 	out := &Run{
-		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Settings: c.Config(Place{}).Settings, Particles: done.particles(), Figures: map[string]Values{},
+		Cell: c.Name, Seed: seed, Protocol: t.Protocol(c, reduced), Settings: c.settings(), Particles: done.particles(), Figures: map[string]Values{},
 		Machine: machine(m), Version: strings.TrimSpace(m.Version + " " + m.Revision),
 	}
 	kept, err := readFigures(dir, m.Checksum)
@@ -194,7 +222,7 @@ func machine(m *starling.Manifest) string {
 type Row struct {
 	Cell
 	Runs     []Run
-	Protocol string // of the runs; empty without any
+	Protocol string // of the runs, as Table.Protocol names it; empty without any
 }
 
 // Rows assigns runs to cells. Runs of the full protocol count if there are any, else the reduced ones.
@@ -202,7 +230,7 @@ func (t *Table) Rows(runs []Run) []Row {
 	rows := make([]Row, len(t.Cells))
 	for i, c := range t.Cells {
 		rows[i].Cell = c
-		for _, protocol := range protocols(runs) {
+		for _, protocol := range protocols(t.Protocol(c, false), runs) {
 			for _, r := range runs {
 				if r.Cell == c.Name && r.Protocol == protocol {
 					rows[i].Runs = append(rows[i].Runs, r)
@@ -218,9 +246,9 @@ func (t *Table) Rows(runs []Run) []Row {
 	return rows
 }
 
-// protocols lists the protocols of the runs, "same" first.
-func protocols(runs []Run) []string {
-	all := []string{"same"}
+// protocols lists the protocols of the runs, that of a whole run first.
+func protocols(whole string, runs []Run) []string {
+	all := []string{whole}
 	for _, r := range runs {
 		if !slices.Contains(all, r.Protocol) {
 			all = append(all, r.Protocol)

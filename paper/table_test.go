@@ -147,7 +147,7 @@ func TestTextFits(t *testing.T) {
 			for name, v := range map[string]uq.Number{"ess": 10, "ancestors": 1, "gradients": 4e9, seconds: 10000 + 100*uq.Number(seed), "evaluation_seconds": 10 + uq.Number(seed)} {
 				all[name] = Values{v}
 			}
-			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Figures: all, Particles: 10, Machine: strings.Repeat("m", 1+int(seed))})
+			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(c, i%3 == 0), Figures: all, Particles: 10, Machine: strings.Repeat("m", 1+int(seed))})
 		}
 	}
 	var text bytes.Buffer
@@ -266,7 +266,7 @@ func TestReadAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(true) || run.Figures["accuracy"][0] != 100**result.Metrics.Accuracy {
+	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(cell, true) || run.Figures["accuracy"][0] != 100**result.Metrics.Accuracy {
 		t.Errorf("%+v", run)
 	}
 	changed := cell
@@ -368,5 +368,5 @@ func TestRecordedRuns(t *testing.T) {
 // pages are the pages that show the tables.
 var pages = map[string]string{
 	"data-annealing": "data-annealing.md", "gohsmc": "gohsmc.md", "gohsmc-uncertainty": "gohsmc.md", "standard-splits": "gohsmc.md",
-	"gohsmc-search": "gohsmc-search.md", "smc-sghmc": "smc-sghmc.md", "sequential-mcmc": "sequential-mcmc.md",
+	"gohsmc-search": "gohsmc-search.md", "smc-sghmc": "smc-sghmc.md", "sequential-mcmc": "sequential-mcmc.md", "sbmc-heads": "sbmc-heads.md",
 }

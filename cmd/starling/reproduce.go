@@ -158,7 +158,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if r.json {
-		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": r.table.Record(runs)})
+		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "protocols": r.table.Protocols(), "runs": r.table.Record(runs)})
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", r.table.Title)
 	if err := r.table.WriteText(cmd.OutOrStdout(), runs); err != nil {
@@ -170,25 +170,45 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%d of %d runs could not be made; each error stands above", failed, len(due))
 }
 
-// makeElsewhere has workers make the runs that are due, if there are any. It returns their errors by folder, nil for a run that is done.
+// makeElsewhere has workers make the runs that are due, if there are any, and after them those that begin at their networks. It returns
+// their errors by folder, nil for a run that is done.
 func (r *reproduce) makeElsewhere(ctx context.Context, due []unit) (made map[string]error, err error) {
-	if len(due) == 0 || !r.elsewhere.asked() {
-		return nil, nil
+	made = map[string]error{}
+	for len(due) > 0 && r.elsewhere.asked() && err == nil {
+		now, later := inTurn(due)
+		due, err = later, r.makeAtOnce(ctx, now, made)
 	}
+	return made, err
+}
+
+// inTurn divides runs into those that can be made now, and those that begin at the network of one of the others.
+func inTurn(due []unit) (now, later []unit) {
+	for _, u := range due {
+		if slices.ContainsFunc(due, func(o unit) bool { return o.cell.Name == u.cell.From && o.seed == u.seed && o.reduced == u.reduced }) {
+			later = append(later, u)
+		} else {
+			now = append(now, u)
+		}
+	}
+	return now, later
+}
+
+// makeAtOnce has workers make runs, and adds their errors to made.
+func (r *reproduce) makeAtOnce(ctx context.Context, due []unit, made map[string]error) error {
 	var all []starling.Whole
 	for _, u := range due {
 		work, err := r.table.Work(u.cell, u.seed, u.reduced, u.dir, r.dataDir)
 		if err == nil {
-			err = r.writeRows(u)
+			err = r.prepare(ctx, u)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%v: %w", u, err)
+			return fmt.Errorf("%v: %w", u, err)
 		}
 		all = append(all, work.Whole(u.dir))
 	}
 	others, end, err := r.elsewhere.open(ctx, storeOf(filepath.Join(r.out, r.table.Name)), r.threads)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	line := newProgress(r.quiet, r.json)
 	line.named = r.elsewhere.server != "" && !r.quiet && !r.json
@@ -196,15 +216,14 @@ func (r *reproduce) makeElsewhere(ctx context.Context, due []unit) (made map[str
 	failed, err := starling.MakeElsewhere(ctx, *others, all, r.dataDir, watched(starling.Options{}, line, nil).Progress)
 	end(err == nil)
 	if stopped(ctx, err) {
-		return nil, interrupted{"what is done is saved; the same command goes on"}
+		return interrupted{"what is done is saved; the same command goes on"}
 	}
-	made = map[string]error{}
 	for i, u := range due {
 		if made[u.dir] = failed[i]; failed[i] != nil {
 			made[u.dir] = fmt.Errorf("%v: %w", u, failed[i])
 		}
 	}
-	return made, err
+	return err
 }
 
 // isReduced reads --budget.
@@ -235,7 +254,7 @@ func (u unit) String() string {
 // requested lists the runs of the cells that the patterns name, in their order.
 func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 	for _, pattern := range patterns {
-		some := false
+		some, why := false, ""
 		for _, c := range r.table.Cells {
 			ok, err := path.Match(pattern, c.Name)
 			if err != nil {
@@ -244,20 +263,35 @@ func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 			if !ok {
 				continue
 			}
+			if c.NotRun != "" {
+				why = c.NotRun
+				continue
+			}
 			some = true
 			for _, seed := range r.seeds {
-				u := unit{c, filepath.Join(r.out, r.table.Name, fmt.Sprintf("%s-%d", c.Name, seed)), uint64(seed), r.budget == "reduced", true}
-				if u.reduced {
-					u.dir += "-reduced"
-				}
-				units = append(units, u)
+				units = append(units, r.withOrigin(c, uint64(seed))...)
 			}
 		}
-		if !some {
+		switch {
+		case some:
+		case why != "":
+			return nil, wrongUse("cell %q of table %s is not run: %s", pattern, r.table.Name, why)
+		default:
 			return nil, wrongUse("table %s has no cell %q", r.table.Name, pattern)
 		}
 	}
 	return units, nil
+}
+
+// withOrigin is the run of a cell, after the run of the cell whose network it begins at.
+func (r *reproduce) withOrigin(c paper.Cell, seed uint64) (units []unit) {
+	for _, other := range r.table.Cells {
+		if other.Name == c.From {
+			units = r.withOrigin(other, seed)
+		}
+	}
+	reduced := r.budget == "reduced"
+	return append(units, unit{c, filepath.Join(r.out, r.table.Name, paper.Folder(c.Name, seed, reduced)), seed, reduced, true})
 }
 
 // present lists the runs that have a folder.
@@ -267,6 +301,9 @@ func (r *reproduce) present() (units []unit, err error) {
 		return nil, err
 	}
 	for _, c := range r.table.Cells {
+		if c.NotRun != "" {
+			continue
+		}
 		for _, e := range entries {
 			number, ok := strings.CutPrefix(e.Name(), c.Name+"-")
 			number, reduced := strings.CutSuffix(number, "-reduced")
@@ -335,7 +372,7 @@ func (r *reproduce) make(cmd *cobra.Command, u unit, count string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.writeRows(u); err != nil {
+	if err := r.prepare(cmd.Context(), u); err != nil {
 		return fmt.Errorf("%v: %w", u, err)
 	}
 	folder, err := starling.TakeFolder(u.dir, work.Kind())

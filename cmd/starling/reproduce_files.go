@@ -171,8 +171,11 @@ func (r *reproduce) draw(runs []paper.Run) error {
 	return err
 }
 
-// writeRows writes the file of a run's test rows, if its cell has a split of its own.
-func (r *reproduce) writeRows(u unit) error {
+// prepare asks for what a run needs, and writes the file of its test rows, if its cell has a split of its own.
+func (r *reproduce) prepare(ctx context.Context, u unit) error {
+	if err := u.cell.Ready(ctx, u.seed, u.reduced, u.dir, starling.Options{Threads: r.threads, DataDir: r.dataDir}); err != nil {
+		return err
+	}
 	if u.cell.Rows == nil {
 		return nil
 	}

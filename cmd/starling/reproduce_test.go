@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,5 +33,32 @@ func TestRecordByOne(t *testing.T) {
 	}
 	if err := <-written; err != nil {
 		t.Error(err)
+	}
+}
+
+// A run that begins at the network of another one comes after it: on one machine in order, and elsewhere once that one is done.
+func TestOriginsComeFirst(t *testing.T) {
+	r := reproduce{table: &paper.Table{Name: "t", Cells: []paper.Cell{{Name: "network"}, {Name: "head", From: "network"}, {Name: "smaller", From: "head"}}}, out: "out", seeds: []uint{1, 2}, budget: "full"}
+	units, err := r.requested([]string{"smaller"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(units []unit) (all []string) {
+		for _, u := range units {
+			all = append(all, filepath.Base(u.dir))
+		}
+		return all
+	}
+	if got, want := names(units), []string{"network-1", "head-1", "smaller-1", "network-2", "head-2", "smaller-2"}; !slices.Equal(got, want) {
+		t.Errorf("runs %v, want %v", got, want)
+	}
+	var turns [][]string
+	for left := units[1:]; len(left) > 0; { // the first network is done
+		var now []unit
+		now, left = inTurn(left)
+		turns = append(turns, names(now))
+	}
+	if want := [][]string{{"head-1", "network-2"}, {"smaller-1", "head-2"}, {"smaller-2"}}; !slices.EqualFunc(turns, want, slices.Equal[[]string]) {
+		t.Errorf("elsewhere %v, want %v", turns, want)
 	}
 }

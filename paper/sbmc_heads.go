@@ -1,0 +1,163 @@
+package paper
+
+import (
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/uq"
+)
+
+// SBMCHeads is the part of Liang et al., "Scalable Bayesian Monte Carlo: fast uncertainty estimation beyond deep ensembles", that puts a
+// posterior on the last layer of a trained network: IMDb (Tables 9 and 10), CIFAR10 (Table 11) and GPT-2 (Table 3), and with them its
+// Laplace approximation of MNIST7 (Table 1). The paper's encoders and weights are not to be had here. Each cell says what stands for them,
+// or that it is not run.
+var SBMCHeads = Table{
+	Name: "sbmc-heads",
+	Title: "Heads of trained networks: Tables 1, 3, 9, 10 and 11 of Liang et al., Scalable Bayesian Monte Carlo: fast uncertainty " +
+		"estimation beyond deep ensembles",
+	Reduced:  "a few epochs, chains, islands and particles",
+	Standard: true,
+	Kind:     Fits,
+	Figures: slices.Concat([]Measure{
+		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
+		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
+		aside(Measure{Name: "ece", Title: "ECE", Digits: 3, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))}),
+		aside(ownMAP("map_accuracy", "its MAP: accuracy", 2, 100, func(e *eval.Evaluation) uq.Number { return 100 * *e.Accuracy })),
+		aside(ownMAP("map_nll", "its MAP: NLL", 4, math.Inf(1), func(e *eval.Evaluation) uq.Number { return e.NLL })),
+		stuckChains,
+	}, groupMeasures()),
+	Cells: slices.Concat(mnist7Heads(), imdbCells(), cifar10Heads(), gpt2Heads(), shakespeareCells()),
+	More:  writeSheets(headSheets()),
+}
+
+// ownMAP is a measure of the best restart that a run began with, on the test examples. A run that had no search has none.
+func ownMAP(name, title string, digits int, most float64, f func(*eval.Evaluation) uq.Number) Measure {
+	return Measure{Name: name, Title: title, Digits: digits, Most: most, Of: func(d Done) (Values, error) {
+		if own, ok := d.(*fitDone); ok && own.Metrics.MAP != nil {
+			return Values{f(own.Metrics.MAP)}, nil
+		}
+		return nil, nil
+	}}
+}
+
+// stuckChains is what a run itself says of its chains. Those of Tables 9 and 10 have 25 moves, in which many of them find no step.
+var stuckChains = Measure{
+	Name: "stuck", Title: "stuck chains", Short: "stuck", Unit: "%", Digits: 0, Most: 100,
+	Legend: "they accepted hardly any move in the second half, so that their states are not draws of the posterior",
+	Of: countStuck,
+}
+
+func countStuck(d Done) (Values, error) {
+	own, ok := d.(*fitDone)
+	if !ok || own.Metrics.Chains == nil {
+		return nil, nil
+	}
+	n := 0
+	for _, f := range finding.All[finding.ChainStuck](own.Metrics.Findings) {
+		n += f.Chains.Count
+	}
+	return Values{uq.Number(100 * float64(n) / float64(own.Metrics.Chains.Chains))}, nil
+}
+
+// The groups of test examples, and the foreign inputs of the sets, in the order in which the paper has them.
+const right, wrong = "right", "wrong"
+
+var (
+	imdbGroups   = []string{"review_text", "meta_description", "lipsum", "review_json", "meta_json"}
+	mnist7Groups = []string{"eight", "nine", "noise", "perturbed"}
+)
+
+// The figures of a group: mean entropies, and how well two scores separate it from the test examples, or wrong answers from right ones.
+const (
+	epistemic = "epistemic_"
+	total     = "total_"
+	aurocBy   = "auroc_"
+	aurocMax  = "auroc_max_probability_"
+)
+
+// groupMeasures are those figures. A run has them for its own groups.
+func groupMeasures() (all []Measure) {
+	for _, group := range slices.Concat([]string{right, wrong}, imdbGroups, mnist7Groups) {
+		for _, m := range []struct {
+			prefix string
+			of     func(*uq.Group) *uq.Number
+		}{
+			{epistemic, func(g *uq.Group) *uq.Number { return &g.Epistemic }}, {total, func(g *uq.Group) *uq.Number { return &g.Total }},
+			{aurocBy, func(g *uq.Group) *uq.Number { return g.AUROC }}, {aurocMax, func(g *uq.Group) *uq.Number { return g.AUROCMaxProb }},
+		} {
+			name := m.prefix + group
+			all = append(all, Measure{Name: name, Title: name, Most: math.Inf(1), Beside: true, Of: func(d Done) (Values, error) {
+				own, ok := d.(*fitDone)
+				if !ok {
+					return nil, errLacks
+				}
+				for i := range own.Metrics.Groups {
+					if g := &own.Metrics.Groups[i]; g.Name == inMetrics(group) && m.of(g) != nil {
+						return Values{*m.of(g)}, nil
+					}
+				}
+				return nil, nil
+			}})
+		}
+	}
+	return all
+}
+
+// inMetrics is the name that a group has in metrics.json.
+func inMetrics(group string) string {
+	switch group {
+	case right:
+		return "correct"
+	case wrong:
+		return "incorrect"
+	}
+	return group
+}
+
+// headSheets show the figures of the groups.
+func headSheets() (all []sheet) {
+	for _, set := range []struct {
+		of, title string
+		groups    []string
+		paper     string // behind the titles of entropies; empty: the paper has none
+	}{{"mnist7-", "MNIST7", mnist7Groups, ""}, {"imdb-", "IMDb", imdbGroups, ", in parentheses the paper's"}, {"shakespeare-", "Shakespeare", nil, ""}} {
+		foreign := slices.Concat([]string{wrong}, set.groups)
+		both := slices.Concat([]string{right}, foreign)
+		separated := sheet{title: set.title + ": AUROC of the epistemic entropy / of the highest probability", first: "cell", of: set.of}
+		for _, group := range foreign {
+			separated.columns = append(separated.columns, sheetColumn{group, []string{aurocBy + group, aurocMax + group}, []int{3, 3}})
+		}
+		all = append(all,
+			sheet{title: set.title + ": epistemic entropy in nats" + set.paper, first: "cell", of: set.of, paper: set.paper != "", columns: single(epistemic, []int{4}, both, both...)},
+			sheet{title: set.title + ": total entropy in nats" + set.paper, first: "cell", of: set.of, paper: set.paper != "", columns: single(total, []int{4}, both, both...)},
+			separated)
+	}
+	return all
+}
+
+// mnist7Heads are the rows of Table 1 that a head's method stands beside.
+func mnist7Heads() []Cell {
+	return []Cell{
+		{Name: "mnist7-map", Config: preset("mnist7-map"), Reduced: []string{"map.restarts=2", "map.epochs=3"}, Published: Figures{
+			"accuracy": Mean{92.3, .366}, "nll": Mean{.253, .012},
+		}},
+	}
+}
+
+// cifar10Heads are the rows of Table 11, for which the features of a ResNet-50 are missing.
+func cifar10Heads() (cells []Cell) {
+	for _, p := range cifar10Published {
+		cells = append(cells, Cell{Name: p.cell, NotRun: "features of a ResNet-50 that was trained on ImageNet are missing", Published: p.figures()})
+	}
+	return cells
+}
+
+// gpt2Heads are the rows of Table 3, for which the network is missing.
+func gpt2Heads() (cells []Cell) {
+	for _, p := range languagePublished {
+		cells = append(cells, Cell{Name: p.cell, NotRun: "weights of GPT-2 are missing", Published: p.figures()})
+	}
+	return cells
+}
