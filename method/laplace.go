@@ -127,7 +127,9 @@ func (m Laplace) CheckNet(net *nn.Net, f *config.Faults) {
 }
 
 // Needs is a trained network, and its posterior.
-func (Laplace) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Point: true} }
+func (Laplace) Needs() Needs {
+	return Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Point: true}
+}
 
 // Sampling is nil.
 func (Laplace) Sampling() *Sampling { return nil }
