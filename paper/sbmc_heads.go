@@ -46,7 +46,7 @@ func ownMAP(name, title string, digits int, most float64, f func(*eval.Evaluatio
 var stuckChains = Measure{
 	Name: "stuck", Title: "stuck chains", Short: "stuck", Unit: "%", Digits: 0, Most: 100,
 	Legend: "they accepted hardly any move in the second half, so that their states are not draws of the posterior",
-	Of: countStuck,
+	Of:     countStuck,
 }
 
 func countStuck(d Done) (Values, error) {
