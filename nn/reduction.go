@@ -36,10 +36,9 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 	r.segments = (chunks + perSegment - 1) / perSegment
 	r.tiles = perSegment * chunk
 
-	// With few blocks, particles share loaded tiles; with many, all threads are busy to the end. θ and the gradients of a
-	// block should stay in the second-level cache.
+	// With few blocks, particles share loaded tiles; with many, all threads are busy to the end.
 	r.block = max(1, r.particles*r.segments/(6*m.pool.Threads()))
-	r.block = min(r.block, blockParticles(m.net.dim), r.particles)
+	r.block = min(r.block, m.net.blockParticles(), r.particles)
 	if m.prog.heavy() { // the layers that particles share run once a tile of a task
 		r.block = max(1, min(r.particles, r.particles*r.segments/m.pool.Threads()))
 	}
@@ -59,8 +58,15 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 // heavy reports whether layers with parameters come before the first random one.
 func (p *program) heavy() bool { return len(p.ops[stageSharedConv])+len(p.ops[stageSharedDense]) > 0 }
 
-// blockParticles is the largest number of particles of a task.
-func blockParticles(dim int) int { return max(1, (512<<10)/(8*dim)) }
+// blockParticles is the largest number of particles of a task. θ and the gradients of a block should stay in the second-level cache, unless a
+// tile has more inputs than a particle has parameters: to load it again for the next block takes longer than to fetch these.
+func (n *Net) blockParticles() int {
+	most := 512 << 10
+	if tileExamples*n.features() > n.dim {
+		most = 4 << 20
+	}
+	return max(1, most/(8*n.dim))
+}
 
 // looker sees the outputs of a pass, whose first particle is given, for examples from ≤ i < to of the tile that begins with example
 // first of the batch.
@@ -250,7 +256,7 @@ func (n *Net) Scratch(particles int) int {
 	if training := n.training(); training != p {
 		tapes += training.tapeBytes()
 	}
-	block := min(particles, blockParticles(n.dim))
+	block := min(particles, n.blockParticles())
 	if p.heavy() {
 		block = particles
 	}
