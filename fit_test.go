@@ -51,7 +51,7 @@ func TestAnchorWithoutMAP(t *testing.T) {
 // TestPoint: at s = 0 the posterior is the MAP, and the run says so.
 func TestPoint(t *testing.T) {
 	r := fitted(t, trees(t, "prior.anchor.s=0"), Options{})
-	if len(r.Notes()) != 1 || !strings.Contains(r.Notes()[0], "MAP alone") {
+	if len(r.Notes()) != 2 || !strings.Contains(r.Notes()[0], "still learnt") || !strings.Contains(r.Notes()[1], "MAP alone") {
 		t.Errorf("notes %q", r.Notes())
 	}
 	if float64(r.Metrics.NLL) != float64(r.Metrics.MAP.NLL) || r.Metrics.LogEvidence != nil {

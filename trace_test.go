@@ -19,10 +19,10 @@ import (
 func TestStuckChains(t *testing.T) {
 	const method = "method={mcmc: {chains: 2, epochs: 20, keep: last, move: {hmc: {steps: 1, step: "
 	notes := fitted(t, trees(t, method+"1000}}}}"), Options{}).Notes()
-	if len(notes) != 3 || !strings.Contains(notes[1], "chains 0 and 1 are stuck") || !strings.Contains(notes[2], "diverged") {
+	if len(notes) != 4 || !strings.Contains(notes[2], "chains 0 and 1 are stuck") || !strings.Contains(notes[3], "diverged") {
 		t.Errorf("chains that cannot move: notes %q", notes)
 	}
-	if notes := fitted(t, trees(t, method+"1e-2}}}}"), Options{}).Notes(); len(notes) != 1 {
+	if notes := fitted(t, trees(t, method+"1e-2}}}}"), Options{}).Notes(); len(notes) != 2 { // of the search, and where the chains end
 		t.Errorf("chains that move: notes %q", notes)
 	}
 }

@@ -61,6 +61,7 @@ var (
 	imdbMAP    = imdbRecipe{"map", false, 8, "map", imdbFew}
 	imdbPoints = []imdbRecipe{
 		imdbMAP,
+		{"laplace", false, 8, "{laplace: {draws: 10}}", imdbFew},
 		{"ensemble", false, 10, "{ensemble: {members: 10}}", []string{"map.epochs=3", "map.restarts=2", "method.ensemble.members=2"}},
 		// Chains as those of preset mnist7.
 		{"chains", false, 8, "{mcmc: {chains: 8, start: map, epochs: 1600, keep: 80, move: {hmc: {length: auto}}}}",
