@@ -100,7 +100,8 @@ func (c *curvature) evidence(tau float64) float64 {
 		u := (c.at[i] - c.mean[i]) / s
 		square += float64(u * u)
 	}
-	return c.LogLik - float64(tau*square)/2 + float64(float64(len(c.at))*rng.Log(tau))/2 - c.form.logDet(tau)/2
+	prior, scale, volume := float64(tau*square/2), float64(float64(len(c.at))*rng.Log(tau)/2), float64(c.form.logDet(tau)/2)
+	return c.LogLik - prior + scale - volume
 }
 
 // away is how far the maximum of the approximation is from θ*, which a descent that ended early does not reach: with the gradient g of
