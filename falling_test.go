@@ -37,6 +37,9 @@ func TestStillFalling(t *testing.T) {
 	if _, f := of("method=map", fast); f != nil {
 		t.Errorf("a fast descent: %s", f.Words())
 	}
+	if _, f := of("method=laplace", slow); f == nil || !f.Warning() {
+		t.Errorf("Laplace, whose Gaussian is about the restart: %v", f)
+	}
 	if _, f := of("method={mcmc: {chains: 2, epochs: 20, keep: 4, move: {hmc: {steps: 2}}}}", slow); f == nil || f.Warning() || !f.PageOnly() {
 		t.Errorf("chains: %v", f)
 	}

@@ -6,6 +6,6 @@
 // EvaluateRegression), and is written to and read from files that PyTorch can read (WritePosterior, ReadPosterior).
 // ReadWeights reads a network that PyTorch trained.
 //
-// Particles may share a part of the network's parameters, φ: an Island and an Ensemble have them in rows beside the particles.
-// Learning is a network's model for samplers that learn a part of φ, which begins at a draw of DrawShared.
+// Particles may share learned parameters of the network, ψ: an Island and an Ensemble have them in rows beside the particles. What is frozen is
+// a constant of the network. Learning is a network's model for samplers that learn ψ, which begins at a draw of DrawShared.
 package bnn

@@ -74,6 +74,9 @@ func NewInputs(name string, inputs *Array) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{Name: name, Shape: shape, Source: inputs.Name, Stored: inputs.Stored}
+	if inputs.First > 0 { // a block of a file
+		s.Rows = between(inputs.First, inputs.First+inputs.Shape[0])
+	}
 	if s.Stored != nil {
 		return s, s.Stored.CheckFinite()
 	}
@@ -94,7 +97,7 @@ func NewInputs(name string, inputs *Array) (*Set, error) {
 // exampleOf returns the shape of one example of inputs [n, …] as a network takes it: images [n, h, w] get one channel.
 func exampleOf(a *Array) ([]int, error) {
 	if len(a.Shape) < 2 {
-		return nil, fmt.Errorf("%s: inputs of shape %v, want [examples, …]", a.Name, a.Shape)
+		return nil, fmt.Errorf("%s: inputs want an axis behind the examples, [examples, …]: save x.reshape(len(x), -1)", a.Name)
 	}
 	shape := slices.Clone(a.Shape[1:])
 	if slices.Contains(shape, 0) {

@@ -88,13 +88,13 @@ func TestNewSet(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for want, c := range map[string][2]*Array{
-		"example 1, feature 0 is NaN": {{Name: "x", Shape: []int{2, 1}, Values: []float64{1, nan()}}, labels},
-		"x: inputs of type int32":     {{Name: "x", Shape: []int{2, 1}, Values: []int32{1, 2}}, labels},
-		"x: inputs of shape [2]":      {{Name: "x", Shape: []int{2}, Values: []uint8{1, 2}}, labels},
-		"y: labels of shape [3]":      {images, {Name: "y", Shape: []int{3}, Values: []uint8{1, 2, 3}}},
-		"y: labels of type float32":   {images, {Name: "y", Shape: []int{2}, Values: []float32{1, 2}}},
-		"example 1 has label -1":      {images, {Name: "y", Shape: []int{2}, Values: []int16{0, -1}}},
-		"no values":                   {{Name: "x", Shape: []int{2, 0, 4}, Values: []uint8{}}, labels},
+		"example 1, feature 0 is NaN":                {{Name: "x", Shape: []int{2, 1}, Values: []float64{1, nan()}}, labels},
+		"x: inputs of type int32":                    {{Name: "x", Shape: []int{2, 1}, Values: []int32{1, 2}}, labels},
+		"x: inputs want an axis behind the examples": {{Name: "x", Shape: []int{2}, Values: []uint8{1, 2}}, labels},
+		"y: labels of shape [3]":                     {images, {Name: "y", Shape: []int{3}, Values: []uint8{1, 2, 3}}},
+		"y: labels of type float32":                  {images, {Name: "y", Shape: []int{2}, Values: []float32{1, 2}}},
+		"example 1 has label -1":                     {images, {Name: "y", Shape: []int{2}, Values: []int16{0, -1}}},
+		"no values":                                  {{Name: "x", Shape: []int{2, 0, 4}, Values: []uint8{}}, labels},
 	} {
 		if _, err := NewSet("s", c[0], c[1], 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

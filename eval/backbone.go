@@ -145,7 +145,7 @@ func (b *Backbone) fits(dir string, rows, width int, size int64) error {
 func (b *Backbone) of(ctx context.Context, set *data.Set) ([]float32, error) {
 	model, err := nn.NewModel(b.Net, set, b.Pool)
 	if err != nil {
-		return nil, err
+		return nil, &InputError{err}
 	}
 	features := make([]float32, set.Len()*b.Net.Outputs())
 	return features, model.Outputs(ctx, nil, b.Theta, features)

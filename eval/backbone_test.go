@@ -2,11 +2,13 @@ package eval
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/nn"
 )
@@ -38,5 +40,40 @@ func TestBackboneDisk(t *testing.T) {
 	}
 	if n, err := b.File(t.Context(), in, out, Float16); err != nil || n != 40 {
 		t.Errorf("float16: %d rows, %v", n, err)
+	}
+}
+
+// TestFilesOfTokens: a number that is no token is a fault of the file, whose row is named, also behind the first block.
+func TestFilesOfTokens(t *testing.T) {
+	net, err := nn.New([]int{2}, []nn.Layer{nn.Embed{Tokens: 4, Width: 3}, nn.Dense{Units: 2}}, nn.Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := make([]float64, 2*(2*block+10))
+	wrong := 2*block + 3
+	tokens[2*wrong+1] = 4
+	in := saved(t, "in.npy", npy(t, []int{len(tokens) / 2, 2}, tokens...))
+	schema, err := data.ArraySchema(&data.Array{Name: "x", Shape: []int{2, 2}, Values: make([]float32, 4)}, nil, nil, 2, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	posterior, err := bnn.Combine(net, []bnn.Island{{Theta: make([]float64, net.Dim())}}, bnn.Equal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := net.Before("last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	_, predicted := (&Predictor{Posterior: posterior, Schema: schema}).File(t.Context(), in, filepath.Join(dir, "out.csv"))
+	_, features := (&Backbone{Net: before, Theta: make([]float64, before.Dim()), Schema: schema}).File(t.Context(), in, filepath.Join(dir, "out.npy"), Float32)
+	for name, err := range map[string]error{"predict": predicted, "features": features} {
+		if want := fmt.Sprintf("row %d, place 1 is 4, and embed takes", wrong); err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, new(*InputError)) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }

@@ -45,6 +45,9 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 			if failed = ctx.Err(); failed == nil && p.Through != nil {
 				set, bad = p.Through.head(ctx, p.Schema, set)
 			}
+			if failed == nil && bad == nil && p.Posterior != nil {
+				bad = p.Posterior.Net.Takes(set)
+			}
 			if failed == nil && bad == nil {
 				failed = fn(set, keys, filled)
 			}

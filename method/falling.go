@@ -50,12 +50,16 @@ func (s Search) falling(c Course) (f finding.StillFalling, is bool) {
 }
 
 // stillFalling reports that the chosen restart, whose course is given, was falling when it ended. What the method makes of it is a posterior of
-// its own if chains or islands only begin there.
+// its own if chains or islands only begin there; a Gaussian about the restart is not.
 func (j *Job) stillFalling(m Method, chosen Course) []finding.Finding {
 	f, is := j.Search.falling(chosen)
 	if !is {
 		return nil
 	}
-	f.Start = m.Needs().Posterior && j.Anchor == nil
+	needs := m.Needs()
+	f.Start = needs.Posterior && !needs.Point && j.Anchor == nil
+	if !j.Net.Likelihood().Regression() { // the NLL of classes is never below 0
+		f.Twice = max(f.Twice, 0)
+	}
 	return []finding.Finding{finding.Of(f)}
 }

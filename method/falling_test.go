@@ -37,7 +37,7 @@ func TestFalling(t *testing.T) {
 		return val
 	}
 	const e, few = 320, 16
-	rate := math.Exp(-1. / 200)
+	rate := math.Exp(-1. / 100) // g₂/g₁ is .65
 	geometric := course(e, func(t float64) float64 { return 0.4 + 0.3*math.Pow(rate, t) })
 	f, is := newDescended(e, nn.Constant{}, geometric).falling()
 	mean := func(end float64) float64 { // of the last few, in closed form
@@ -66,7 +66,7 @@ func TestFalling(t *testing.T) {
 	given := append([]float64{0.7}, geometric...)
 	start := newDescended(e, nn.Constant{}, given)
 	start.From = 0
-	if f, is := start.falling(); !is || f.Best != e {
+	if f, is := start.falling(); !is || f.Best != e || f.NLL != geometric[e-1] {
 		t.Errorf("from a given network: %+v, %v", f, is)
 	}
 	for name, silent := range map[string]descended{
@@ -96,5 +96,20 @@ func TestFallingBest(t *testing.T) {
 	}
 	if _, is := newDescended(e, nn.Constant{}, append([]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, val[:190]...)).falling(); !is { // 196
 		t.Error("the best epoch is 196 of 200, and nothing is said")
+	}
+}
+
+// TestFallingAboveZero: a straight line of an NLL is extrapolated to 0 at most where the targets are classes.
+func TestFallingAboveZero(t *testing.T) {
+	j := newJob(t, 1)
+	var line []float64
+	for k := range 40 {
+		line = append(line, 0.81-0.02*float64(k))
+	}
+	d := newDescended(40, nn.Constant{}, line)
+	j.Search = &d.Search
+	found := j.stillFalling(MAP{}, d.Course)
+	if len(found) != 1 || found[0].Numbers["twice"] != 0 {
+		t.Errorf("%v", found)
 	}
 }

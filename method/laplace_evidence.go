@@ -128,7 +128,7 @@ func (c *curvature) findings() []finding.Finding {
 	rise, way := c.away()
 	found := []finding.Finding{finding.Of(finding.LaplaceEvidence{LogEvidence: c.Evidence, Factor: c.Factor, By: c.Precision})}
 	if way > farAway {
-		found = append(found, finding.Of(finding.LaplaceOffMode{Rise: rise, Way: way}))
+		found = append(found, finding.Of(finding.LaplaceOffMode{Rise: rise, Way: way, MAP: c.job.Points != nil}))
 	}
 	if n := len(factors); c.Scores != nil && (c.Factor <= factors[0] || c.Factor >= factors[n-1]) {
 		found = append(found, finding.Of(finding.LaplaceAtEdge{Factor: c.Factor, By: c.Precision, Higher: c.Factor > 1}))

@@ -13,7 +13,7 @@ const pathOfLaplace = "method.laplace"
 
 // ground is where a curvature is measured.
 type ground struct {
-	model   nn.Training // of the examples, at φ
+	model   nn.Training // of the examples
 	threads *pool.Pool
 	at      []float64 // θ*
 	sd      []float64 // of the prior, the diagonal of S

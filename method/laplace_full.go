@@ -16,9 +16,10 @@ const mostFull = 4000
 // checkFull refuses many parameters.
 func checkFull(net *nn.Net, f *config.Faults) {
 	if d := net.Dim(); d > mostFull {
+		_, size := lastLayer(net)
 		f.Conflict([]string{pathOfLaplace + ".structure"},
 			"full is a matrix of D×D for the D = %s random parameters, which takes %s of memory: want at most %s parameters; "+
-				"take structure: kron or, for the last layer alone, of: last", numeral.Count(d), needed(fullBytes(net)), numeral.Count(mostFull))
+				"take structure: kron%s", numeral.Count(d), needed(fullBytes(net)), numeral.Count(mostFull), orLast(net, size <= mostFull))
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
-	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
@@ -271,7 +270,28 @@ func dot(x, y []float64) (sum float64) {
 // The precision that draw, whiten and logDet stand for is N·A⊗G + τΛ, which is made here entry by entry from the factors. Those are sums in
 // float32, so an eigenvalue of 0 may be one below it by as much, which is mended.
 func TestLaplaceKronByDefinition(t *testing.T) {
-	j := newJob(t, 2)
+	updated := newJob(t, 2)
+	layers := []nn.Layer{nn.Dense{Units: 4}, nn.Tanh, nn.LoRA{Units: updated.Net.Outputs(), Rank: 2, Alpha: 3}}
+	net, err := nn.New(updated.Net.Input(), layers, updated.Net.Likelihood())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed := make([]float64, 4*net.Outputs()+net.Outputs()) // W and b
+	for i := range fixed {
+		fixed[i] = 0.3 * math.Sin(float64(i))
+	}
+	if updated.Net, err = net.With(fixed); err != nil {
+		t.Fatal(err)
+	}
+	if updated.Model, err = nn.NewTraining(updated.Net, updated.Data, updated.Pool); err != nil {
+		t.Fatal(err)
+	}
+	for name, j := range map[string]*Job{"dense": newJob(t, 2), "lora": updated} {
+		t.Run(name, func(t *testing.T) { kronByDefinition(t, j) })
+	}
+}
+
+func kronByDefinition(t *testing.T, j *Job) {
 	j.Init = make([]float64, j.Net.Dim())
 	for i := range j.Init {
 		j.Init[i] = 0.4 * math.Cos(float64(i))
@@ -296,6 +316,10 @@ func TestLaplaceKronByDefinition(t *testing.T) {
 	}
 	for _, f := range factors {
 		out, in := f.Weight.Shape[0], f.Weight.Shape[1]
+		inputs := in
+		if f.Bias != nil {
+			inputs++
+		}
 		at := func(o, i int) int {
 			if i == in {
 				return f.Bias.Offset + o
@@ -303,10 +327,10 @@ func TestLaplaceKronByDefinition(t *testing.T) {
 			return f.Weight.Offset + o*in + i
 		}
 		for o := range out {
-			for i := range in + 1 {
+			for i := range inputs {
 				for o2 := range out {
-					for i2 := range in + 1 {
-						precision[at(o, i)*d+at(o2, i2)] += n * f.A[i*(in+1)+i2] * f.G[o*out+o2]
+					for i2 := range inputs {
+						precision[at(o, i)*d+at(o2, i2)] += n * f.A[i*inputs+i2] * f.G[o*out+o2]
 					}
 				}
 			}
@@ -522,39 +546,3 @@ func TestLaplaceRefuses(t *testing.T) {
 type flat struct{ mcmc.Prior }
 
 func second[T any](_ T, err error) error { return err }
-
-// Before the run begins a structure says which network it is not for, and what it would take.
-func TestLaplaceChecksNetworks(t *testing.T) {
-	wide, err := nn.New([]int{5}, []nn.Layer{nn.Dense{Units: 800}, nn.Tanh, nn.Dense{Units: 3}}, nn.Categorical{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	normed, err := nn.New([]int{1, 4, 4}, []nn.Layer{nn.Conv{Filters: 2, Kernel: [2]int{3, 3}}, nn.FRN{}, nn.Dense{Units: 3}}, nn.Categorical{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tails, err := nn.New([]int{5}, []nn.Layer{nn.Dense{Units: 1}}, nn.Student{DF: 4, SD: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		net             *nn.Net
-		structure, want string
-	}{
-		{mlp(t), "kron", ""}, {mlp(t), "full", ""}, {mlp(t), "diagonal", ""}, {wide, "kron", ""}, {wide, "diagonal", ""}, {normed, "diagonal", ""}, {normed, "full", ""},
-		{wide, "full", "method.laplace.structure: full is a matrix of D×D for the D = 7,203 random parameters, which takes about 1584 MB of memory: " +
-			"want at most 4,000 parameters; take structure: kron or, for the last layer alone, of: last"},
-		{tails, "diagonal", "method.laplace: the likelihood student has no Gauss-Newton matrix: −log p of a target may curve downwards in the outputs; take categorical, bernoulli or gaussian"},
-		{normed, "kron", "method.laplace.structure: kron has factors for weights and biases alone, and 1.weight is neither: take structure: diagonal or, for the last layer alone, of: last"},
-	} {
-		j := newJob(t, 1)
-		j.Net = c.net
-		said := faults(func(f *config.Faults) {
-			m := Laplace{Structure: c.structure}
-			j.Plan(m.Settle(around(m), f), around(m), 0, f)
-		})
-		if got := strings.Join(said, "\n"); got != c.want {
-			t.Errorf("%s of %s: %q, want %q", c.structure, c.net.Title(), got, c.want)
-		}
-	}
-}

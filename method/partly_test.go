@@ -96,7 +96,7 @@ func TestPartlyStarts(t *testing.T) {
 	}
 }
 
-// φ is that of the islands' target and of their ensembles: with a move that goes nowhere, chains end as the network that they began
+// ψ is that of the islands' target and of their ensembles: with a move that goes nowhere, chains end as the network that they began
 // at, whose log-likelihood and NLL they have; and so does a trained network as it is.
 func TestPartlyEnsembles(t *testing.T) {
 	for name, role := range roles {
@@ -144,7 +144,7 @@ func TestPartlyEnsembles(t *testing.T) {
 	}
 }
 
-// Particles of a partly random network share φ: a restart for each is refused.
+// Particles of a partly random network share ψ: a restart for each is refused.
 func TestPartlySGD(t *testing.T) {
 	m := SMC{Start: "sgd", Path: smc.Schedule[smc.Full]{Iterations: 3}}
 	for _, partly := range []bool{false, true} {
@@ -160,7 +160,7 @@ func TestPartlySGD(t *testing.T) {
 	}
 }
 
-// The Gaussian of SWAG is over θ alone: every draw of a member has its mean of φ over the snapshots, and the draws of θ differ.
+// The Gaussian of SWAG is over θ alone: every draw of a member has its mean of ψ over the snapshots, and the draws of θ differ.
 func TestPartlySWAG(t *testing.T) {
 	for _, name := range []string{"first", "last"} {
 		m := SWAG{Averaging: Averaging{Members: 2, Rate: 0.05, Warmup: 1, Snapshots: 6}, Draws: 3}.Settle(Around{}, unheard()).(SWAG)
@@ -185,7 +185,7 @@ func TestPartlySWAG(t *testing.T) {
 		for k, draw := range networks(e) {
 			theta, phi := job.Net.Split(draw)
 			mean, shared := job.Net.Split(parts[k/m.Draws].Mean)
-			wantNear(t, name+": φ", phi, shared, 1e-6)
+			wantNear(t, name+": ψ", phi, shared, 1e-6)
 			apart := 0.0
 			for i, x := range theta {
 				apart = max(apart, math.Abs(x-mean[i]))

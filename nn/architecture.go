@@ -97,7 +97,7 @@ func (a *Architecture) Network(p *data.Problem, f *config.Faults) *Net {
 		return nil
 	}
 	for _, part := range p.Parts() {
-		if err := net.takes(part.Set); err != nil {
+		if err := net.Takes(part.Set); err != nil {
 			f.Add("layers.0", "%v", err)
 			break
 		}

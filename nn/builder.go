@@ -150,7 +150,7 @@ func (b *builder) own(n *node, name string) (module string, role Role, err error
 	return module, role, nil
 }
 
-// tensor appends one tensor of a layer to θ or φ.
+// tensor appends one tensor of a layer to θ, to ψ or to the constants.
 func (b *builder) tensor(n *node, role Role, name string, kind Kind, fanIn int, shape ...int) {
 	n.params = append(n.params, len(b.net.tensors))
 	b.net.place(name, b.layer, role, kind, fanIn, shape...)

@@ -58,8 +58,8 @@ type choosy interface {
 	takes(set *data.Set) error // of a network's first layer
 }
 
-// takes refuses examples with inputs that the network's first layer does not take.
-func (n *Net) takes(set *data.Set) error {
+// Takes refuses examples with inputs that the network's first layer does not take.
+func (n *Net) Takes(set *data.Set) error {
 	if l, ok := n.layers[0].(choosy); ok {
 		return l.takes(set)
 	}

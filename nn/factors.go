@@ -77,31 +77,55 @@ type layerSums struct {
 	a, g *gram
 }
 
-// factors finds the factored ops.
-func (c *curving) factors() (factors []Factor, layers []*layerSums, err error) {
-	net, of := c.m.net, map[int]*layerSums{} // by the weight's offset in θ
-	for _, ops := range c.m.prog.ops {
+// Unfactored returns the first random tensor without Kronecker factors, such as a normalisation's, an embedding's or that of a low-rank
+// update; false: all have some.
+func (n *Net) Unfactored() (Tensor, bool) {
+	of, random := n.factoredOps(), n.Random()
+	for i := 0; i < len(random); i++ {
+		o := of[random[i].Offset]
+		switch {
+		case random[i].Kind == Own:
+		case o == nil:
+			return random[i], true
+		case o.factor().bias != nil:
+			i++
+		}
+	}
+	return Tensor{}, false
+}
+
+// factoredOps are the ops whose weights are random and have factors, by the weight's offset in θ.
+func (n *Net) factoredOps() map[int]factored {
+	of := map[int]factored{}
+	for _, ops := range n.apart().ops {
 		for _, o := range ops {
 			if f, ok := o.(factored); ok && f.factor().weight.role == RoleRandom {
-				of[f.factor().weight.at] = &layerSums{factored: f, factor: f.factor()}
+				of[f.factor().weight.at] = f
 			}
 		}
 	}
-	own := c.lik.information(net.Outputs())
+	return of
+}
+
+// factors makes the factors, and room for the sums of the ops that have them.
+func (c *curving) factors() (factors []Factor, layers []*layerSums, err error) {
+	net := c.m.net
+	if t, without := net.Unfactored(); without {
+		return nil, nil, fmt.Errorf("layer %s (%s): its tensor %s has no Kronecker factors: want structure: diagonal or full, or model.random with layers that have them, such as last",
+			t.Place, t.Of, t.Name)
+	}
+	of, own := net.factoredOps(), c.lik.information(net.Outputs())
 	random := net.Random()
 	for i := 0; i < len(random); i++ {
-		t, l := random[i], of[random[i].Offset]
+		t := random[i]
 		if t.Kind == Own {
 			factors = append(factors, Factor{Layer: t.Name, Weight: t, A: []float64{1}, G: own[:1]})
 			own = own[1:]
 			continue
 		}
-		name := strings.TrimSuffix(t.Name, ".weight")
-		if l == nil {
-			return nil, nil, fmt.Errorf("layer %s (%s): its tensor %s has no Kronecker factors: want structure: diagonal or full, or model.random with layers that have them, such as last",
-				t.Place, t.Of, t.Name)
-		}
-		f := Factor{Layer: name, Weight: t}
+		o := of[t.Offset]
+		l := &layerSums{factored: o, factor: o.factor()}
+		f := Factor{Layer: strings.TrimSuffix(t.Name, ".weight"), Weight: t}
 		in := l.in
 		if l.bias != nil {
 			i++

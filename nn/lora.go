@@ -55,24 +55,10 @@ type trained interface{ ofTrained() }
 
 // Updated lists the places of the layers that update those of a trained network, or have some inside that do.
 func Updated(layers []Layer) (at []int) {
-	for i, l := range layers {
-		if updates(l) {
-			at = append(at, i)
-		}
-	}
-	return at
-}
-
-func updates(l Layer) bool {
-	if o, ok := l.(outer); ok {
-		for _, chain := range o.chains() {
-			if Updated(chain) != nil {
-				return true
-			}
-		}
-	}
-	_, ok := l.(trained)
-	return ok
+	return placesOf(layers, func(l Layer) bool {
+		_, is := l.(trained)
+		return is
+	})
 }
 
 func (l LoRA) derive(b *builder, n *node) error {

@@ -57,7 +57,7 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 			return nil, err
 		}
 	}
-	if err := net.takes(set); err != nil {
+	if err := net.Takes(set); err != nil {
 		return nil, err
 	}
 	if net.numConstants > net.frozen && net.constants == nil {

@@ -132,7 +132,7 @@ func (s Spec) Check(f *config.Faults) {
 		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
 	}
 	if random := s.random(); random != nil && !slices.Equal(random, s.Model.Random) {
-		f.Conflict([]string{"model.random", s.At()}, "%s makes the layers random that random: %s says: leave model.random out, or write the same there",
+		f.Conflict([]string{"model.random", s.At()}, "the settings of %s make other layers random: leave model.random out, or write random: %s",
 			method.Methods.Name(s.Method), strings.Join(random, ", "))
 	}
 	s.checkDropout(f)

@@ -75,7 +75,7 @@ func TestVerify(t *testing.T) {
 		"laplace of the last":  {built(method.Laplace{Of: "last"}), true, ""},
 		"laplace of a layer":   {randomly(method.Laplace{}, nn.FirstLayer), true, ""},
 		"last, and last":       {randomly(method.Laplace{Of: "last"}, nn.LastLayer), true, ""},
-		"last, and first":      {randomly(method.Laplace{Of: "last"}, nn.FirstLayer), true, "model.random: laplace makes the layers random that random: last says: leave model.random out"},
+		"last, and first":      {randomly(method.Laplace{Of: "last"}, nn.FirstLayer), true, "model.random: the settings of laplace make other layers random: leave model.random out, or write random: last"},
 		"a learned prior":      {learning(method.Laplace{}), true, "laplace needs a normal prior with a given width, and this prior learns its own: take method: mcmc, or a variance"},
 		"nobody to judge":      {unjudged(method.Laplace{Precision: "validation"}), true, "take precision: evidence, or data with validation examples"},
 		"an unknown structure": {built(method.Laplace{Structure: "krone"}), true, "method.laplace.structure: "},

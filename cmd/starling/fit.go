@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -87,6 +88,8 @@ func (f *fit) specs(name string) ([]starling.Spec, error) {
 		return nil, wrongUse("there is no file %s", name)
 	case isTable(name):
 		return nil, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
+	case strings.EqualFold(filepath.Ext(name), ".npy"):
+		return nil, wrongUse("%s is an array: name the file of the labels with --target, to train a head on these features, or write a config", name)
 	case f.table.without("target").told():
 		return nil, wrongUse("%s are for a table with --target; a config has them in data.csv", f.table.without("target").list())
 	}

@@ -89,9 +89,9 @@ func (f LaplaceEvidence) words() words {
 	chosen := ""
 	switch f.By {
 	case "evidence":
-		chosen = say(", with %.3g times the prior's precision, where it is highest", f.Factor)
+		chosen = say(", with %s times the prior's precision, where it is highest", factorOf(f.Factor))
 	case "validation":
-		chosen = say("; the draws are with %.3g times the prior's precision, by the validation NLL", f.Factor)
+		chosen = say("; the draws are with %s times the prior's precision, by the validation NLL", factorOf(f.Factor))
 	}
 	return words{
 		look: note, says: say("log evidence about %.1f nats by Laplace's approximation%s", f.LogEvidence, chosen),
@@ -99,15 +99,26 @@ func (f LaplaceEvidence) words() words {
 	}
 }
 
+// factorOf says a factor of the prior's precision, to three digits or as a whole number.
+func factorOf(x float64) string {
+	if x >= 1000 {
+		return numeral.Count(int(math.Round(x)))
+	}
+	return say("%.3g", x)
+}
+
 // LaplaceOffMode says that the maximum of the approximated posterior is away from the trained network, by Way standard deviations in the
 // mean over all parameters; Rise is how much higher it is, in nats.
-type LaplaceOffMode struct{ Rise, Way float64 }
+type LaplaceOffMode struct {
+	Rise, Way float64
+	MAP       bool `kept:"at=map|init"` // a search trained the network; else it is that of model.init
+}
 
 func (f LaplaceOffMode) words() words {
 	return words{
 		look: warning, says: say("the network of Laplace is %.1f standard deviations from the posterior's maximum, %.1f nats below", f.Way, f.Rise),
 		means: "the draws are about another place, and the approximate evidence is too low by about as many nats",
-		cure:  "train longer (map.epochs, map.patience)", help: helpApproximations,
+		cure:  either(f.MAP, "train longer (map.epochs, map.patience)", "let a search train model.init further: map: {restarts: 1}"), help: helpApproximations,
 	}
 }
 
@@ -120,7 +131,7 @@ type LaplaceAtEdge struct {
 
 func (f LaplaceAtEdge) words() words {
 	return words{
-		look: warning, says: say("%.3g times the prior's precision, the %s factor tried, is the best by the %s", f.Factor,
+		look: warning, says: say("%s times the prior's precision, the %s factor tried, is the best by the %s", factorOf(f.Factor),
 			either(f.Higher, "highest", "lowest"), either(f.By == "evidence", "evidence", "validation NLL")),
 		means: either(f.Higher, "the draws hardly differ", "the prior hardly holds the draws together"),
 		cure:  either(f.Higher, "take a lower variance of the prior, or method: map", "take a higher variance of the prior"), help: helpApproximations,
