@@ -19,21 +19,17 @@ type block struct {
 	values, vectors []float64          // c and V
 }
 
-// blocksOf are the blocks of a network's random tensors or, where one is neither a weight nor a bias nor the likelihood's, its name.
-func blocksOf(net *nn.Net) (blocks []block, without string) {
+// blocksOf are the blocks of a network's random tensors, which all have factors.
+func blocksOf(net *nn.Net) (blocks []block) {
 	for _, t := range net.Random() {
-		last := len(blocks) - 1
-		switch {
-		case t.Kind == nn.Weights || t.Kind == nn.Own:
-			blocks = append(blocks, block{weight: t, out: t.Shape[0], in: t.Size / t.Shape[0]})
-		case t.Kind == nn.Biases && last >= 0 && blocks[last].bias == nil && blocks[last].weight.Place == t.Place:
+		if last := len(blocks) - 1; t.Kind == nn.Biases {
 			blocks[last].bias = &t
 			blocks[last].in++
-		default:
-			return nil, t.Name
+		} else {
+			blocks = append(blocks, block{weight: t, out: t.Shape[0], in: t.Size / t.Shape[0]})
 		}
 	}
-	return blocks, ""
+	return blocks
 }
 
 // sizes are those of the smaller and of the larger factor. A is the larger one where both are as large.

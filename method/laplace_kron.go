@@ -27,10 +27,7 @@ type kronForm struct {
 }
 
 func newKron(g ground) (form, error) {
-	k := &kronForm{ground: g}
-	if k.blocks, _ = blocksOf(g.model.Net()); k.blocks == nil {
-		return nil, fmt.Errorf("the network has tensors without Kronecker factors")
-	}
+	k := &kronForm{ground: g, blocks: blocksOf(g.model.Net())}
 	for i := range k.blocks {
 		if b := &k.blocks[i]; !b.divide(g.sd) {
 			return nil, fmt.Errorf("%s: the widths of the prior of layer %s are no product of a width for each output and one for each input, which structure kron needs: "+
@@ -42,9 +39,15 @@ func newKron(g ground) (form, error) {
 
 // checkKron refuses a network with tensors that have no factors.
 func checkKron(net *nn.Net, f *config.Faults) {
-	if _, without := blocksOf(net); without != "" {
-		f.Conflict([]string{pathOfLaplace + ".structure"}, "kron has factors for weights and biases alone, and %s is neither: take structure: diagonal or, for the last layer alone, of: last", without)
+	without := net.Unfactored()
+	if len(without) == 0 {
+		return
 	}
+	mend := "structure: diagonal"
+	if slices.ContainsFunc(net.Random(), func(t nn.Tensor) bool { return t.Layer > without[len(without)-1].Layer }) {
+		mend += " or, for the last layer alone, of: last"
+	}
+	f.Conflict([]string{pathOfLaplace + ".structure"}, "kron has factors for weights and biases of dense layers and convolutions, and %s is none: take %s", without[0].Name, mend)
 }
 
 func (k *kronForm) measure(ctx context.Context) error {
@@ -228,8 +231,7 @@ func (k *kronForm) restore(d *ckpt.Decoder, steps int) {
 
 // kronBytes estimates the memory of the factors: as the pass makes them, scaled, with their eigenvectors, and packed.
 func kronBytes(net *nn.Net) (bytes int64) {
-	blocks, _ := blocksOf(net)
-	for _, b := range blocks {
+	for _, b := range blocksOf(net) {
 		in, out := int64(b.in), int64(b.out)
 		bytes = sum(bytes, product(8, 4, in, in), product(8, 4, out, out), product(8, 4, in, out))
 	}

@@ -537,15 +537,32 @@ func TestLaplaceChecksNetworks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// An embedding has no factors. A and B of an update have some.
+	tokens := []nn.Layer{nn.Embed{Tokens: 4, Width: 2}, nn.Dense{Units: 6}, nn.Tanh, nn.LoRA{Units: 3, Rank: 2, Alpha: 2}}
+	embedded, err := nn.New([]int{5}, tokens, nn.Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	updated, err := nn.Random{nn.LastLayer}.Network([]int{5}, tokens, nn.Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := nn.New([]int{1, 4, 4}, []nn.Layer{nn.Conv{Filters: 2, Kernel: [2]int{3, 3}}, nn.FRN{}}, nn.Gaussian{SD: nn.Learned})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		net             *nn.Net
 		structure, want string
 	}{
+		{updated, "kron", ""}, {embedded, "diagonal", ""}, {embedded, "full", ""},
+		{embedded, "kron", "method.laplace.structure: kron has factors for weights and biases of dense layers and convolutions, and 0.weight is none: take structure: diagonal or, for the last layer alone, of: last"},
+		{last, "kron", "method.laplace.structure: kron has factors for weights and biases of dense layers and convolutions, and 1.weight is none: take structure: diagonal"},
 		{mlp(t), "kron", ""}, {mlp(t), "full", ""}, {mlp(t), "diagonal", ""}, {wide, "kron", ""}, {wide, "diagonal", ""}, {normed, "diagonal", ""}, {normed, "full", ""},
 		{wide, "full", "method.laplace.structure: full is a matrix of D×D for the D = 7,203 random parameters, which takes about 1584 MB of memory: " +
 			"want at most 4,000 parameters; take structure: kron or, for the last layer alone, of: last"},
 		{tails, "diagonal", "method.laplace: the likelihood student has no Gauss-Newton matrix: −log p of a target may curve downwards in the outputs; take categorical, bernoulli or gaussian"},
-		{normed, "kron", "method.laplace.structure: kron has factors for weights and biases alone, and 1.weight is neither: take structure: diagonal or, for the last layer alone, of: last"},
+		{normed, "kron", "method.laplace.structure: kron has factors for weights and biases of dense layers and convolutions, and 1.weight is none: take structure: diagonal or, for the last layer alone, of: last"},
 	} {
 		j := newJob(t, 1)
 		j.Net = c.net

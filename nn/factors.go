@@ -80,12 +80,8 @@ type layerSums struct {
 // factors finds the factored ops.
 func (c *curving) factors() (factors []Factor, layers []*layerSums, err error) {
 	net, of := c.m.net, map[int]*layerSums{} // by the weight's offset in θ
-	for _, ops := range c.m.prog.ops {
-		for _, o := range ops {
-			if f, ok := o.(factored); ok && f.factor().weight.role == RoleRandom {
-				of[f.factor().weight.at] = &layerSums{factored: f, factor: f.factor()}
-			}
-		}
+	for _, o := range c.m.prog.factored() {
+		of[o.factor().weight.at] = &layerSums{factored: o, factor: o.factor()}
 	}
 	own := c.lik.information(net.Outputs())
 	random := net.Random()
