@@ -13,8 +13,8 @@ import (
 )
 
 // TestFrozenOnce: layers that are not random and that nothing learns are the same in all networks of a posterior. They are those of model.init
-// or, behind a search, of the best restart, and the run's file has each once. Chains that begin at restarts of their own have layers of
-// their own.
+// or, behind a search, of the best restart, unless chains begin at model.init all the same. The run's file has each once. Chains that begin at
+// restarts of their own have layers of their own.
 func TestFrozenOnce(t *testing.T) {
 	t.Chdir(filepath.Join("testdata", "pytorch"))
 	const (
@@ -34,6 +34,7 @@ func TestFrozenOnce(t *testing.T) {
 		"islands":  {[]string{"method={smc: {particles: 4, islands: 2, path: {full: {iterations: 3}}, move: {hmc: {steps: 2, mutations: 1}}}}"}, true},
 		"best":     {[]string{search, "method={smc: {particles: 4, islands: 2, path: {full: {iterations: 3}}, start: map, move: {hmc: {steps: 2, mutations: 1}}}}"}, true},
 		"restarts": {[]string{search, chains}, false},
+		"at init":  {[]string{search, "method={mcmc: {chains: 3, start: init, epochs: 24, keep: 3, move: {hmc: {steps: 3}}}}"}, true},
 		"as-is":    {[]string{"method=as-is"}, true},
 	} {
 		if name != "as-is" {
@@ -88,6 +89,9 @@ func TestFrozenOnce(t *testing.T) {
 			if slices.Equal(whole, w.Whole) {
 				t.Errorf("%s: the best restart is model.init itself", name)
 			}
+		}
+		if name == "at init" {
+			whole = w.Whole
 		}
 		for x, part := range r.Posterior.Net.Places(whole) {
 			if x.Role != nn.RoleFrozen {

@@ -93,8 +93,8 @@ func (e *Ensemble) ByWidth(ctx context.Context, set *data.Set, logWeights []floa
 	}, nil
 }
 
-// Sum is a checksum of the ensemble: SHA-256, in hexadecimal, of the weights and the parameters of all particles. It is the same in memory and
-// read from a file.
+// Sum is a checksum of the ensemble: SHA-256, in hexadecimal, of the weights and the parameters of all particles, and of the network's constants
+// but for the statistics of normalisations. It is the same in memory and read from a file.
 func (e *Ensemble) Sum() (string, error) {
 	h := sha256.New()
 	const some = 64
@@ -119,6 +119,11 @@ func (e *Ensemble) Sum() (string, error) {
 		write(theta)
 	}
 	write(e.Shared)
+	for _, t := range e.Net.Constants() {
+		if t.Kind != nn.Means && t.Kind != nn.Variances {
+			write(e.Net.Held()[t.Offset:][:t.Size])
+		}
+	}
 	write(e.Centre)
 	for _, row := range e.Row {
 		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(row)))

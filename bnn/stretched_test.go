@@ -102,4 +102,24 @@ func TestSum(t *testing.T) {
 	if sum(read) == want || sum(&heavier) == want {
 		t.Error("another parameter, or another weight, has the same sum")
 	}
+
+	// Of the same θ behind another frozen layer, too.
+	partly, err := nn.Random{nn.LastLayer}.Network([]int{2}, []nn.Layer{nn.Dense{Units: 3}, nn.Tanh, nn.Dense{Units: 1}}, nn.Gaussian{SD: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := func(x float64) *Ensemble {
+		net, err := partly.Frozen().With([]float64{x, 0.5, -0.5, 1, 2, -1, 0, 0, 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Combine(net, []Island{{Theta: make([]float64, 2*net.Dim())}}, Equal{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	if sum(behind(1)) != sum(behind(1)) || sum(behind(1)) == sum(behind(1.5)) {
+		t.Error("another frozen layer has the same sum")
+	}
 }

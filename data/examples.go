@@ -85,7 +85,13 @@ func arrayChannels(a *Array, n int, shape []int, row func(i int, dst []float64))
 // height, width], or features [n, p]. For a run on a table, p may also include the constant columns that were dropped, or all
 // columns of the table with the target at its place. Inputs that are standardised, and all inputs of a run on a table, may be
 // of any type. Errors name the array, and both shapes if they differ.
-func (s *Schema) Examples(name string, a *Array) (*Set, error) { return s.examples(name, a, nil) }
+func (s *Schema) Examples(name string, a *Array) (*Set, error) {
+	set, err := s.examples(name, a, nil)
+	if err == nil && a.First > 0 {
+		set.Rows = between(a.First, a.First+set.Len())
+	}
+	return set, err
+}
 
 // examples is Examples of some rows, nil for all.
 func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {

@@ -153,6 +153,10 @@ func TestSchemaArrays(t *testing.T) {
 	if _, err := s.Set("rows", table(t, "p,q,r\n7,11,1\n", ""), nil, false); err == nil || !strings.Contains(err.Error(), "rows of 3 values, the run was trained on examples of shape [2]") {
 		t.Errorf("a table of other features: %v", err)
 	}
+	later, err := s.Examples("later", &Array{Name: "x", First: 40, Shape: []int{2, 2}, Values: []float32{1, 2, 3, 4}})
+	if err != nil || !slices.Equal(later.Rows, []int32{40, 41}) { // what refuses an example names its row of the file
+		t.Errorf("a later block of an array has rows %v (%v)", later, err)
+	}
 	for want, a := range map[string]*Array{
 		"examples of shape [3], the run was trained on examples of shape [2]":     {Name: "x", Shape: []int{1, 3}, Values: []float32{1, 2, 3}},
 		"examples of shape [1 2 2], the run was trained on examples of shape [2]": {Name: "x", Shape: []int{1, 2, 2}, Values: []float32{1, 2, 3, 4}},

@@ -169,7 +169,11 @@ func (b *Backbone) head(ctx context.Context, head *data.Schema, set *data.Set) (
 	if err != nil {
 		return nil, err
 	}
-	from, err := head.Examples(set.Name, &data.Array{Name: set.Source, Shape: append([]int{set.Len()}, b.Net.Output()...), Values: features})
+	first := 0
+	if set.Rows != nil {
+		first = int(set.Rows[0])
+	}
+	from, err := head.Examples(set.Name, &data.Array{Name: set.Source, First: first, Shape: append([]int{set.Len()}, b.Net.Output()...), Values: features})
 	if err != nil {
 		return nil, fmt.Errorf("features of %w", err)
 	}

@@ -77,3 +77,23 @@ func TestFilesOfTokens(t *testing.T) {
 		t.Errorf("left %v, %v", left, err)
 	}
 }
+
+// TestHeadNamesRows: features that the head cannot take are named by their row of the file, also in a later block of it.
+func TestHeadNamesRows(t *testing.T) {
+	net, err := nn.New([]int{1}, []nn.Layer{nn.Dense{Units: 1, NoBias: true}}, nn.Gaussian{SD: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := data.ArraySchema(&data.Array{Name: "x", Shape: []int{2, 1}, Values: make([]float32, 2)}, nil, nil, 2, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &Backbone{Net: net, Theta: []float64{3e38}, Schema: schema}
+	set, err := schema.Examples("new", &data.Array{Name: "new.npy", First: 70, Shape: []int{2, 1}, Values: []float32{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.head(t.Context(), schema, set); err == nil || !strings.Contains(err.Error(), "features of new.npy: example 71, feature 0 is +Inf") {
+		t.Errorf("row 71: %v", err)
+	}
+}

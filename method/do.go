@@ -31,7 +31,7 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	if out.Courses != nil {
 		out.Findings = append(out.Findings, j.stillFalling(m, out.Courses[out.Chosen])...)
 	}
-	if err := j.freeze(); err != nil {
+	if err := j.freeze(m.Needs().Init); err != nil {
 		return nil, err
 	}
 	if j.Anchor != nil && !j.Anchor.Point() {
@@ -61,12 +61,16 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	return out, err
 }
 
-// freeze gives the frozen layers their values: those of the network that whole returns or, if there is none, a draw.
-func (j *Job) freeze() (err error) {
+// freeze gives the frozen layers their values: those of model.init where the method begins there (init), else of the network that whole
+// returns or, if there is none, a draw.
+func (j *Job) freeze(init bool) (err error) {
 	if j.Net.Parameters() == j.Net.Dim()+j.Net.Learned() {
 		return nil
 	}
 	whole := j.whole()
+	if init {
+		whole = j.Init
+	}
 	if whole == nil {
 		whole = make([]float64, j.Net.Parameters())
 		bnn.Whole(j.Prior, j.Net).Sample(rng.Key{Seed: j.Seed, Purpose: rng.Start, Mutation: 1}.Stream(), whole)

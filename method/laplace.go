@@ -99,13 +99,18 @@ func (m Laplace) Random() nn.Random {
 	return nil
 }
 
-// Settle refuses a prior that is not normal, whose Λ depends on θ, and a factor chosen by validation examples where there are none.
+// Settle refuses a prior that is not normal, whose Λ depends on θ, and a factor chosen by validation examples where there are none. It refuses
+// one chosen by the evidence about an anchor, which is θ* itself: log p(D|θ*) − ½ log|1 + SHS/τ| has no maximum.
 func (m Laplace) Settle(around Around, f *config.Faults) Method {
 	checkGaussian("laplace", pathOfLaplace, "method: mcmc", around, f)
 	if m.Precision == PrecisionValidation && !around.Judged {
 		f.Conflict([]string{pathOfLaplace + ".precision", "data.whole", "data.set"},
 			"validation chooses the factor of the prior's precision by the NLL of validation examples, and the data hold none out: "+
 				"take precision: evidence, or data with validation examples")
+	}
+	if a := around.Prior.Anchor; m.Precision == PrecisionEvidence && a.AtMAP() && !a.Point() {
+		f.Conflict([]string{pathOfLaplace + ".precision", "prior.anchor"},
+			"the prior has its mean at the trained network itself, and its evidence is the higher the narrower it is: take precision: validation, or leave anchor out")
 	}
 	m.Defaults()
 	switch {

@@ -39,7 +39,8 @@ func newKron(g ground) (form, error) {
 
 // checkKron refuses a network with tensors that have no factors.
 func checkKron(net *nn.Net, f *config.Faults) {
-	if t, without := net.Unfactored(); without {
+	if without := net.Unfactored(); len(without) > 0 {
+		t := without[0]
 		last, _ := lastLayer(net)
 		f.Conflict([]string{pathOfLaplace + ".structure"}, "kron has factors for dense layers, convolutions and low-rank updates, and %s is of another: take structure: diagonal%s",
 			t.Name, orLast(net, t.Place != last))

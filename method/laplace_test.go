@@ -458,7 +458,7 @@ func TestLaplaceResumes(t *testing.T) {
 				for i := range j.Init {
 					j.Init[i] = 0.4 * math.Cos(float64(i))
 				}
-				if err := j.freeze(); err != nil {
+				if err := j.freeze(false); err != nil {
 					t.Fatal(err)
 				}
 				c, err := newCurvature(m, j)

@@ -270,7 +270,7 @@ func TestMemoryOfThreads(t *testing.T) {
 func TestMemoryOfSVGD(t *testing.T) {
 	job := newJob(t, 1)
 	bytes := func(n int) float64 { return float64(SVGD{Particles: n}.Settle(Around{}, unheard()).Memory(job).Bytes) }
-	const n = 4000
+	const n = 20_000 // more than a task has
 	if second := (bytes(3*n) - 2*bytes(2*n) + bytes(n)) / (n * n); !(math.Abs(second-2*12) < 0.1) {
 		t.Errorf("memory grows as %v J² bytes, want 12", second/2)
 	}

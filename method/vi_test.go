@@ -15,7 +15,7 @@ import (
 // approximated is the part of a VI, its defaults filled in.
 func approximated(t testing.TB, job *Job, m VI) *variational {
 	t.Helper()
-	if err := job.freeze(); err != nil {
+	if err := job.freeze(false); err != nil {
 		t.Fatal(err)
 	}
 	phases, err := settleWith(m.Settle(Around{}, unheard()), Around{}, Sizes{Examples: job.Model.Examples()}, unheard()).Phases(job)

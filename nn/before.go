@@ -8,7 +8,7 @@ import (
 
 // Before is a network whose outputs are the inputs of a layer: the layers before it. The layer is named as in Random, by its name, its place,
 // first or last. Its parameters are the first of Whole, and it has their constants. All are random, and there is nothing to learn: its
-// targets are none. Dropout layers are left out, as they are the identity outside training. The inputs of a dense layer are flat.
+// targets are none. Dropout layers are left out, as they are the identity outside training. The inputs of dense layers and of their updates are flat.
 //
 // Of a layer inside a residual only the whole residual can be named, by its place. An error names the nearest layer.
 func (n *Net) Before(layer string) (*Net, error) {
@@ -22,7 +22,8 @@ func (n *Net) Before(layer string) (*Net, error) {
 		return nil, fmt.Errorf("no layer with parameters stands before %s: its inputs are those of the network itself", layer)
 	}
 	before := slices.DeleteFunc(slices.Clone(whole.layers[:at]), func(l Layer) bool { _, drops := l.(Dropout); return drops })
-	if _, flat := whole.layers[at].(Dense); flat {
+	switch whole.layers[at].(type) {
+	case Dense, LoRA:
 		before = append(before, Flatten{})
 	}
 	net, err := New(whole.input, before, Gaussian{SD: 1})

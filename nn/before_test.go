@@ -148,6 +148,13 @@ func TestBeforeFlat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	updated, err := New([]int{1, 6, 5}, []Layer{conv, LoRA{Units: 4, Rank: 2, Alpha: 2}}, Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before, err := updated.Before("last"); err != nil || !slices.Equal(before.Output(), []int{90}) {
+		t.Errorf("before an update: %v", err)
+	}
 	for name, want := range map[string][]int{"2": {3, 6, 5}, "3": {3, 6, 5}, "last": {3 * 3 * 2}} {
 		if before, err := net.Before(name); err != nil || !slices.Equal(before.Output(), want) || before.Outputs() != volume(want...) {
 			t.Errorf("%s: %v, want features of shape %v", name, err, want)

@@ -7,6 +7,7 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Embed gives each of Tokens whole numbers a vector of its own, a row of its weight E [Tokens, Width], and puts the vectors of an example side
@@ -59,7 +60,8 @@ type choosy interface {
 }
 
 // Takes refuses examples with inputs that the network's first layer does not take.
-func (n *Net) Takes(set *data.Set) error {
+func (n *Net) Takes(set *data.Set) (err error) {
+	defer regular.Caught(&err)
 	if l, ok := n.layers[0].(choosy); ok {
 		return l.takes(set)
 	}

@@ -77,44 +77,18 @@ type layerSums struct {
 	a, g *gram
 }
 
-// Unfactored returns the first random tensor without Kronecker factors, such as a normalisation's, an embedding's or that of a low-rank
-// update; false: all have some.
-func (n *Net) Unfactored() (Tensor, bool) {
-	of, random := n.factoredOps(), n.Random()
-	for i := 0; i < len(random); i++ {
-		o := of[random[i].Offset]
-		switch {
-		case random[i].Kind == Own:
-		case o == nil:
-			return random[i], true
-		case o.factor().bias != nil:
-			i++
-		}
-	}
-	return Tensor{}, false
-}
-
-// factoredOps are the ops whose weights are random and have factors, by the weight's offset in θ.
-func (n *Net) factoredOps() map[int]factored {
-	of := map[int]factored{}
-	for _, ops := range n.apart().ops {
-		for _, o := range ops {
-			if f, ok := o.(factored); ok && f.factor().weight.role == RoleRandom {
-				of[f.factor().weight.at] = f
-			}
-		}
-	}
-	return of
-}
-
 // factors makes the factors, and room for the sums of the ops that have them.
 func (c *curving) factors() (factors []Factor, layers []*layerSums, err error) {
 	net := c.m.net
-	if t, without := net.Unfactored(); without {
+	if without := net.Unfactored(); len(without) > 0 {
+		t := without[0]
 		return nil, nil, fmt.Errorf("layer %s (%s): its tensor %s has no Kronecker factors: want structure: diagonal or full, or model.random with layers that have them, such as last",
 			t.Place, t.Of, t.Name)
 	}
-	of, own := net.factoredOps(), c.lik.information(net.Outputs())
+	own, of := c.lik.information(net.Outputs()), map[int]factored{} // by the weight's offset in θ
+	for _, o := range c.m.prog.factored() {
+		of[o.factor().weight.at] = o
+	}
 	random := net.Random()
 	for i := 0; i < len(random); i++ {
 		t := random[i]

@@ -252,3 +252,40 @@ func TestBeyond31Bits(t *testing.T) {
 		t.Errorf("outputs %v, of the rows in memory %v", got, want)
 	}
 }
+
+// TestCurvatureOfCutFile: a file that becomes shorter ends a curvature, a forward derivative and a look at its tokens with an error.
+func TestCurvatureOfCutFile(t *testing.T) {
+	if !regular.Maps {
+		return
+	}
+	const n, p = 40000, 4
+	path := filepath.Join(t.TempDir(), "x.npy")
+	begin := arrays.NPYBegin("<f4", []int{n, p})
+	if err := os.WriteFile(path, append(begin, make([]byte, 4*n*p)...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a, err := data.StoreArray(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &data.Set{Name: "x", Shape: []int{p}, Stored: a.Stored, Labels: make([]int32, n), Classes: 2}
+	net, tokens := mustNet(t, []int{p}, []Layer{Dense{Units: 2}}, Categorical{}), mustNet(t, []int{p}, []Layer{Embed{Tokens: 3, Width: 2}, Dense{Units: 2}}, Categorical{})
+	m, err := NewModel(net, set, pool.New(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, int64(len(begin))); err != nil {
+		t.Fatal(err)
+	}
+	theta, d := make([]float64, net.dim), net.dim
+	_, factors := m.Factors(t.Context(), theta)
+	_, embed := NewModel(tokens, set, pool.New(2))
+	for what, err := range map[string]error{
+		"factors": factors, "embed": embed, "matrix": m.GaussNewton(t.Context(), theta, make([]float64, d*d)), "diagonal": m.GaussNewtonDiagonal(t.Context(), theta, make([]float64, d)),
+		"tangents": m.Tangents(t.Context(), nil, theta, theta, make([]float32, n*2)),
+	} {
+		if !errors.As(err, new(*regular.ChangedError)) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
