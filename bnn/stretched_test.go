@@ -119,7 +119,7 @@ func TestSum(t *testing.T) {
 		}
 		return e
 	}
-	if sum(behind(1)) != sum(behind(1)) || sum(behind(1)) == sum(behind(1.5)) {
+	if one, again, other := sum(behind(1)), sum(behind(1)), sum(behind(1.5)); one != again || one == other {
 		t.Error("another frozen layer has the same sum")
 	}
 }
