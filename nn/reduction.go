@@ -38,9 +38,16 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 
 	// With few blocks, particles share loaded tiles; with many, all threads are busy to the end.
 	r.block = max(1, r.particles*r.segments/(6*m.pool.Threads()))
-	r.block = min(r.block, m.net.blockParticles(), r.particles)
-	if m.prog.heavy() { // the layers that particles share run once a tile of a task
-		r.block = max(1, min(r.particles, r.particles*r.segments/m.pool.Threads()))
+	most := max(1, r.particles*r.segments/m.pool.Threads()) // particles of a block that leaves each thread a task
+	switch {
+	case m.prog.heavy(): // the layers that particles share run once a tile of a task
+		r.block = min(most, r.particles)
+	case m.net.wide() && r.particles > 0:
+		r.block = min(most, max(r.block, wideBlock), m.net.blockParticles(), r.particles)
+		blocks := (r.particles + r.block - 1) / r.block
+		r.block = (r.particles + blocks - 1) / blocks // as equal as can be
+	default:
+		r.block = min(r.block, m.net.blockParticles(), r.particles)
 	}
 	if b := m.prog.batch; r.block > b && r.block < r.particles {
 		r.block -= r.block % b
@@ -58,14 +65,23 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 // heavy reports whether layers with parameters come before the first random one.
 func (p *program) heavy() bool { return len(p.ops[stageSharedConv])+len(p.ops[stageSharedDense]) > 0 }
 
-// blockParticles is the largest number of particles of a task. θ and the gradients of a block should stay in the second-level cache, unless a
-// tile has more inputs than a particle has parameters: to load it again for the next block takes longer than to fetch these.
+// blockParticles is the largest number of particles of a task. θ and the gradients of a block should stay in the second-level cache, unless the
+// network is wide.
 func (n *Net) blockParticles() int {
 	most := 512 << 10
-	if tileExamples*n.features() > n.dim {
+	if n.wide() {
 		most = 4 << 20
 	}
 	return max(1, most/(8*n.dim))
+}
+
+// wideBlock is how many particles of a wide network share a tile at least, where they are as many: to load it is a small part of their work then.
+const wideBlock = 16
+
+// wide reports whether a tile of a network without convolutions has more inputs than a particle has parameters. To load it again for other
+// particles takes longer then than to fetch their parameters.
+func (n *Net) wide() bool {
+	return tileExamples*n.features() > n.dim && len(n.program().ops[stageConv]) == 0
 }
 
 // looker sees the outputs of a pass, whose first particle is given, for examples from ≤ i < to of the tile that begins with example

@@ -16,7 +16,7 @@ import (
 // Every tile of every task is in one piece, the pieces of a task follow each other, shares of few tasks are equal to a tile of 64 examples, and
 // a share needs no sums but those with which the share before it begins.
 func TestSharesAreEqual(t *testing.T) {
-	net := mustNet(t, []int{1}, []Layer{Dense{Units: 1}}, Gaussian{SD: 1})
+	net := mustNet(t, []int{1}, []Layer{Dense{Units: 50}, Dense{Units: 1}}, Gaussian{SD: 1}) // not wide: blocks of a particle
 	set := testSet(net, 9001, false, rand.New(rand.NewPCG(8, 8)))
 	cut := 0
 	for threads := 1; threads <= 9; threads++ {
