@@ -200,7 +200,11 @@ func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, row
 	}
 	var random []int // of the random tensors, their numbers in the file
 	tensors, at := net.Tensors(), map[int]int{}
-	constants := make([]float64, 0)
+	held := 0
+	for _, t := range net.Constants() {
+		held += t.Size
+	}
+	constants := make([]float64, held)
 	for k, t := range tensors {
 		at[numbers[k]] = k
 		if t.Role == nn.RoleRandom {
@@ -234,9 +238,6 @@ func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, row
 		one, err := same(t, a.Float64s())
 		if err != nil {
 			return err
-		}
-		if end := t.Offset + t.Size; len(constants) < end {
-			constants = slices.Grow(constants, end-len(constants))[:end]
 		}
 		copy(constants[t.Offset:], one)
 	}

@@ -117,12 +117,16 @@ func (o *embedOp) output() *value { return o.out }
 
 func (o *embedOp) forward(t *tape, g0, g1 int) {
 	t.each(o.out, g0, g1, func(g, b int) {
-		y, w := t.out(o.out, g, b), t.weights(o.w, b)
-		o.tokens(t, g, func(row, at int) {
-			for k, v := range w[row : row+o.width] {
-				y[at+k*lanes.Lanes] = v
-			}
-		})
+		o.gather(t, g, t.weights(o.w, b), t.out(o.out, g, b))
+	})
+}
+
+// gather puts the rows of w that the tokens of a group name into the lanes of y.
+func (o *embedOp) gather(t *tape, g int, w, y []float32) {
+	o.tokens(t, g, func(row, at int) {
+		for k, v := range w[row : row+o.width] {
+			y[at+k*lanes.Lanes] = v
+		}
 	})
 }
 
@@ -195,16 +199,11 @@ func (o *embedOp) singles(t *tape, g int) {
 func (o *embedOp) tangent(t *tape, g0, g1 int) {
 	w := t.change(o.w)
 	for g := g0; g < g1; g++ {
-		y := t.move(o.out, g)
-		if w == nil {
+		if y := t.move(o.out, g); w == nil {
 			clear(y)
-			continue
+		} else {
+			o.gather(t, g, w, y)
 		}
-		o.tokens(t, g, func(row, at int) {
-			for k, v := range w[row : row+o.width] {
-				y[at+k*lanes.Lanes] = v
-			}
-		})
 	}
 }
 

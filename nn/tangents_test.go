@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 )
 
@@ -43,7 +44,7 @@ func checkTangents(t *testing.T, whole, net *Net, theta []float64, set *data.Set
 		}
 		up, down, seen := at(h), at(-h), map[float64]bool{}
 		for i, row := range rows {
-			if i >= 8 && i < n-2 { // the reference takes its time
+			if i >= 8 && i%lanes.Lanes != 5 && i < n-2 { // some of every group: the reference takes its time
 				continue
 			}
 			x := whole.example(set, int(row))
