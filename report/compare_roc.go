@@ -70,7 +70,7 @@ func (c *Comparison) detect() section {
 		for k, m := range detectors {
 			title := name + ", by " + m.name
 			picture := rocChart(fmt.Sprintf("roc-%d-%d", i, k), title)
-			f := figure{Title: title, Data: &table{Caption: title, Head: append([]string{"line", "runs"}, detection...)}}
+			f := figure{Title: title, Data: &table{Caption: title, Head: append([]string{"first run", "runs"}, detection...)}}
 			for j, set := range settings {
 				curves := set.curves(name, m)
 				if curves == nil {
@@ -101,7 +101,7 @@ func (c *Comparison) detect() section {
 	}
 	for _, v := range c.views {
 		if v.single() {
-			s.Text = append(s.Text, "For a run of a single network epistemic entropy is its entropy.")
+			s.Text = append(s.Text, "A run of a single network has no epistemic entropy: total entropy stands in its place.")
 			break
 		}
 	}
