@@ -101,7 +101,7 @@ func (r *Reference) against(probs []float64, n int) (*uq.Against, error) {
 }
 
 // Compare compares the posterior's probabilities of the examples evaluated on, without a temperature, with a reference, and keeps the result
-// in the metrics. The error is an *InputError.
+// in the metrics. It needs classes. The error is an *InputError.
 func (a *Assessment) Compare(r *Reference) (err error) {
 	a.Metrics.Against, err = r.against(a.Test.Probs, a.Test.Len())
 	return err
