@@ -300,7 +300,7 @@ func (c *Comparison) Write(w io.Writer) error {
 		pictures.Figures = append(pictures.Figures, *learning)
 	}
 	p.Sections = []section{settings, figures, pictures}
-	if found := c.detect(); found.Figures != nil {
+	if found := detected(names, c.views); found.Figures != nil {
 		p.Sections = append(p.Sections, found)
 	}
 	if c.Sweep != nil {

@@ -15,17 +15,17 @@ type setting struct {
 	views []*view
 }
 
-// settings are those of the runs, in their order.
-func (c *Comparison) settings() (all []setting) {
+// settings are those of runs with these names, in their order.
+func settings(runs []string, views []*view) (all []setting) {
 	at := map[string]int{}
-	for i, v := range c.views {
+	for i, v := range views {
 		spec := v.run.Spec
 		spec.Name, spec.Seed = "", 0
 		config := string(spec.YAML())
 		k, known := at[config]
 		if !known {
 			k, at[config] = len(all), len(all)
-			all = append(all, setting{name: c.Runs[i].Name})
+			all = append(all, setting{name: runs[i]})
 		}
 		all[k].views = append(all[k].views, v)
 	}
@@ -47,14 +47,14 @@ func (s setting) curves(name string, m detector) (curves []*uq.Curve) {
 	return curves
 }
 
-// detect draws the ROC curves of all runs: for each out-of-distribution group that at least two of them have, a figure for each detector. A
+// detected draws the ROC curves of runs with these names: for each out-of-distribution group that at least two of them have, a figure for each detector. A
 // setting of several runs has one line, the mean at each false positive rate, and a band of one standard deviation.
-func (c *Comparison) detect() section {
+func detected(runs []string, views []*view) section {
 	s := section{ID: "detection", Title: "Out-of-distribution inputs", Text: []string{rocText}}
-	settings, banded := c.settings(), false
+	all, banded := settings(runs, views), false
 	var names []string // of groups, in the order in which they first occur
 	has := map[string]int{}
-	for _, v := range c.views {
+	for _, v := range views {
 		for _, g := range v.groups {
 			if g.ood {
 				if has[g.name]++; has[g.name] == 1 {
@@ -71,7 +71,7 @@ func (c *Comparison) detect() section {
 			title := name + ", by " + m.name
 			picture := rocChart(fmt.Sprintf("roc-%d-%d", i, k), title)
 			f := figure{Title: title, Data: &table{Caption: title, Head: append([]string{"first run", "runs"}, detection...)}}
-			for j, set := range settings {
+			for j, set := range all {
 				curves := set.curves(name, m)
 				if curves == nil {
 					continue
@@ -99,7 +99,7 @@ func (c *Comparison) detect() section {
 		s.Text = append(s.Text, "Runs whose configs differ in the seed alone are one line, under the name of the first: the mean of their true positive rates at each "+
 			"false positive rate. Numbers are means ± one standard deviation over these runs.")
 	}
-	for _, v := range c.views {
+	for _, v := range views {
 		if v.single() {
 			s.Text = append(s.Text, "A run of a single network has no epistemic entropy: total entropy stands in its place.")
 			break
