@@ -115,9 +115,11 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 			}
 			if st.Rows != last.Rows {
 				blocks++
-				if last.Lambda != last.Mu || st.Lambda != 0.1*scale || st.Annealed != last.Rows.To {
+				if st.Lambda != 0.1*scale || st.Annealed != last.Rows.To {
 					t.Fatalf("iteration %d: a block came in at %v after %+v", st.K, st.Stage, last)
 				}
+			} else if st.Lambda == scale && st.Rows.To < 41 {
+				t.Fatalf("iteration %d: a block is at power 1, and the next one has not come in: %+v", st.K, st.Stage)
 			} else if st.Lambda < last.Lambda {
 				t.Fatalf("iteration %d: β fell from %v to %v", st.K, last.Lambda, st.Lambda)
 			} else if st.Lambda > 0.1*scale && st.Lambda < scale {

@@ -144,7 +144,7 @@ func TestPathsAreCompleted(t *testing.T) {
 		{&Constant{}, &Constant{500}}, {&ConstantToRefine{}, &ConstantToRefine{500}},
 		{&Linear{}, &Linear{500, 500}}, {&Linear{Batch: 7}, &Linear{7, 7}}, {&Automated{Grow: 3}, &Automated{500, 3}},
 		{&Schedule[Full]{}, &Schedule[Full]{Iterations: 200}}, {&Schedule[Full]{Iterations: 3}, &Schedule[Full]{Iterations: 3}},
-		{&SDA{Batch: 7, Exact: true}, &SDA{Iterations: 200, Batch: 7, Grow: 7, Exact: true}},
+		{&SDA{Batch: 7, Exact: true}, &SDA{Iterations: 200, Batch: 7, Grow: 7, First: 0.1, Entropy: 1, Exact: true}},
 		{&Resampler{}, &Resampler{Scheme: Multinomial{}}}, {&Resampler{Residual{}, Never{}}, &Resampler{Residual{}, Never{}}},
 	} {
 		if c.got.Defaults(); !reflect.DeepEqual(c.got, c.want) {
