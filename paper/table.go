@@ -38,7 +38,8 @@ type Table struct {
 type Cell struct {
 	Name      string
 	Config    func(Place) Config
-	Reduced   []string // the changes that the reduced protocol makes to it, as KEY=VALUE
+	Changes   []string // what the cell changes in it, as KEY=VALUE
+	Reduced   []string // the changes that the reduced protocol makes to it, likewise
 	Published Figures
 	Excluded  bool   // what is published is no target: Table.Left says why
 	From      string // the cell whose network it begins at: that cell's run of the same seed is made first. Empty: none
@@ -94,11 +95,11 @@ func RowsFile(dir string) string { return dir + ".rows" }
 
 // Work is what a run of a cell does with a seed, in a folder, with data in another.
 func (t *Table) Work(c Cell, seed uint64, reduced bool, dir, dataDir string) (Work, error) {
-	var sets []string
+	sets := append([]string{fmt.Sprint("seed=", seed), "name=" + Folder(c.Name, seed, reduced)}, c.Changes...)
 	if reduced {
-		sets = c.Reduced
+		sets = append(sets, c.Reduced...)
 	}
-	return t.Kind.Parse(c.Name, c.Config(c.place(seed, reduced, dir, dataDir)).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + Folder(c.Name, seed, reduced)}, sets...)...)
+	return t.Kind.Parse(c.Name, c.Config(c.place(seed, reduced, dir, dataDir)).Text, sets...)
 }
 
 // Ready prepares what Work needs (Cell.Prepare). Options say where data are.

@@ -52,7 +52,6 @@ func TestVerify(t *testing.T) {
 		"dropout, and chains":  {with(nn.Dropout(0.2), method.MCMC{}), true, "model.layers.2: dropout is noise in training, and the posterior that mcmc samples has none"},
 		"dropout, and islands": {with(nn.Dropout(0), method.SMC{}), true, "model.layers.2: dropout is noise in training, and the posterior that smc samples has none"},
 		"anchored passes":      {anchored(method.Dropout{}), true, "prior.anchor: is for sampling"},
-		"first power of sda":   {built(method.SMC{Path: smc.SDA{Iterations: 20, Batch: 9, First: .9}}), true, "method: has a setting that a config cannot hold"},
 		"first step of hmc":    {built(method.SMC{Move: mcmc.HMC{Start: .3}}), true, "method: has a setting that a config cannot hold"},
 		"first step of chains": {built(method.MCMC{Start: "prior", Chains: 1, Epochs: 80, Keep: 1, Move: mcmc.HMC{Steps: 5, Start: .1}}), true, "method: has a setting that a config cannot hold"},
 		"tempering left out":   {built(method.SMC{Particles: 50, Islands: 1, Path: smc.Tempering{}, Move: mcmc.HMC{}}), false, "Complete fills in"},
