@@ -31,7 +31,6 @@ var (
 	scored    = []string{"accuracy", "nll", "ece"}
 	resampled = []string{"resampled"} // iterations
 	stopped   = []string{"stop_at", "stop_nll", "best_at", "best_nll", "last_at", "last_nll"}
-	unlearned = []string{"train_start", "train_end", "validate_start", "validate_least", "validate_least_at", "validate_end"}
 )
 
 // besides are the measures of those figures.
@@ -58,6 +57,8 @@ func besides() (all []Measure) {
 	add("", resampled)
 	add("", stopped)
 	add("", unlearned)
+	add("", unlearnedTogether)
+	add(atStart, scored)
 	return all
 }
 
@@ -222,53 +223,31 @@ func only(logWeights []float64, first, end int) []float64 {
 	return some
 }
 
-// unlearning reads the mean NLL of single particles on training and validation images off the trace. A single network, such as a
-// descent that was continued, has it at its end.
-func (d *fitDone) unlearning(p *data.Problem, f map[string]float64) error {
-	if d.Posterior.Size() == 1 {
-		for name, set := range map[string]*data.Set{"train_end": p.Train, "validate_end": p.Validate} {
-			losses, _, err := eval.Losses(d.ctx, d.Posterior, set, pool.New(d.options.Threads))
-			if err != nil {
-				return err
-			}
-			f[name] = uq.Mean(losses)
-		}
-		return nil
+// threeOf are the names of the scores behind a prefix, threeDigits are their digits.
+func threeOf(prefix string) (all []string) {
+	for _, name := range scored {
+		all = append(all, prefix+name)
 	}
-	if len(d.Trace) == 0 || d.Trace[0].AtStart == nil {
-		return nil
-	}
-	start, last := d.Trace[0].AtStart, d.Trace[len(d.Trace)-1].Unlearning
-	least, at := float64(*start.Val), 0
-	for k, l := range d.Trace {
-		if v := float64(*l.Unlearning.Val); v < least {
-			least, at = v, k+1
-		}
-	}
-	for k, v := range []float64{float64(start.Train), float64(last.Train), float64(*start.Val), least, float64(at), float64(*last.Val)} {
-		f[unlearned[k]] = v
-	}
-	return nil
+	return all
 }
+
+var threeDigits = []int{2, 4, 4}
 
 // sghmcSheets are the tables of those figures.
 func sghmcSheets() (all []sheet) {
-	three := func(prefix string) []string { return []string{prefix + "accuracy", prefix + "nll", prefix + "ece"} }
-	digits := []int{2, 4, 4}
 	members := sheet{title: "The members kept last, all, and all with equal weights: accuracy in % / NLL / ECE", first: "cell"}
 	for _, m := range subsets {
-		members.columns = append(members.columns, sheetColumn{fmt.Sprint("m = ", m), three(fmt.Sprintf("members%d_", m)), digits})
+		members.columns = append(members.columns, sheetColumn{fmt.Sprint("m = ", m), threeOf(fmt.Sprintf("members%d_", m)), threeDigits})
 	}
-	members.columns = append(members.columns, sheetColumn{"all", three(""), digits}, sheetColumn{"all, equal", three("equal_"), digits})
+	members.columns = append(members.columns, sheetColumn{"all", threeOf(""), threeDigits}, sheetColumn{"all, equal", threeOf("equal_"), threeDigits})
 	all = append(all, members)
 	for i, title := range []string{"FashionMNIST for MNIST and MNIST for FashionMNIST", "white noise", "test images with normal noise of sd 0.5"} {
 		all = append(all, sheet{title: "Foreign inputs: " + title, first: "cell", columns: single(foreign[i]+"_", []int{4}, separations,
 			"AUROC, epistemic", "AUROC, max. probability", "AUROC, energy", "FPR95, energy", "accuracy", "precision", "recall", "F1", "specificity")})
 	}
-	return append(all,
+	all = append(all,
 		sheet{title: "Resampling", first: "run", each: true, columns: single("", []int{0}, resampled, "iterations that resampled")},
 		sheet{title: "Where the stopping rule stops: NLL of the ensemble so far on the test images", first: "run", each: true, columns: single("", []int{0, 4, 0, 4, 0, 4}, stopped,
-			"stops at", "NLL there", "best by validation at", "NLL there", "end", "NLL at the end")},
-		sheet{title: "Unlearning: mean NLL of single networks", first: "cell", columns: single("", []int{4, 4, 4, 4, 0, 4}, unlearned,
-			"training, start", "training, end", "validation, start", "validation, least", "at iteration", "validation, end")})
+			"stops at", "NLL there", "best by validation at", "NLL there", "end", "NLL at the end")})
+	return append(all, unlearningSheets()...)
 }
