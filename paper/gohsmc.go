@@ -30,6 +30,7 @@ var GOHSMC = Table{
 		{Name: "unit_crps", Title: "CRPS (sd 1)", Digits: 4, Most: math.Inf(1), Aside: true, Of: one(unscaled(uq.UnitCRPS))},
 	},
 	Cells: gohsmcCells(),
+	More:  pairedCells,
 }
 
 // bias is the reading-th reading of the paper's column "bias".
@@ -57,7 +58,7 @@ var experiments = []experiment{
 func (e experiment) problem() problem {
 	n := examples(e.set)
 	return problem{
-		set: e.set, batch: e.batch, train: n - n*3/10 - n/10,
+		set: e.set, searched: e.set, batch: e.batch, train: n - n*3/10 - n/10,
 		data:       split(e.set, e.standardise),
 		layers:     fmt.Sprintf("[{dense: %d}, gelu, {dense: 20}, gelu, {dense: 1}]", e.width),
 		likelihood: "{sd: 1}",

@@ -14,9 +14,10 @@ import (
 
 // problem is what all methods of a set have in common.
 type problem struct {
-	set   string
-	batch int
-	train int // N, the training examples of the split
+	set      string
+	searched string // how the search (GOHSMCSearch) names the problem that chooses the settings: a set, or a set and a noise
+	batch    int
+	train    int // N, the training examples of the split
 
 	data       string // the block data of a config
 	layers     string
