@@ -157,6 +157,10 @@ func TestPairedBySeed(t *testing.T) {
 	if text, err := GOHSMC.More(&GOHSMC, "", runs[:4]); err != nil || text != "" {
 		t.Errorf("without a pair: %q, %v", text, err)
 	}
+}
+
+// The page shows the differences of the recorded runs.
+func TestRecordedPairs(t *testing.T) {
 	page, err := os.ReadFile("../docs/results/gohsmc.md")
 	if err != nil {
 		t.Fatal(err)
