@@ -42,6 +42,7 @@ type Cell struct {
 	Reduced   []string // the changes that the reduced protocol makes to it, likewise
 	Published Figures
 	Excluded  bool   // what is published is no target: Table.Left says why
+	Against   string // the cell of the table that its runs are compared with, seed by seed (pairedCells); empty: none
 	From      string // the cell whose network it begins at: that cell's run of the same seed is made first. Empty: none
 
 	// Substitute says what stands for data or a network of the paper's that are not to be had. What is published is then of others, and
