@@ -49,7 +49,7 @@ func (f fit) Run(ctx context.Context, o starling.Options) ([]string, error) {
 }
 
 // Whole implements Work.
-func (f fit) Whole(dir string) starling.Whole { return starling.Whole{Dir: dir, Fit: &f.Spec} }
+func (f fit) Whole(dir string) *starling.Whole { return &starling.Whole{Dir: dir, Fit: &f.Spec} }
 
 // Open implements Work. Options say where data are, for figures that take them.
 func (f fit) Open(ctx context.Context, dir string, o starling.Options) (Done, error) {
