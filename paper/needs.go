@@ -27,12 +27,12 @@ type Need struct {
 // networksFile is the file of a run whose networks others take.
 const networksFile = "map.safetensors"
 
-// networkOf is the file of the network of the run that a cell needs first.
-func networkOf(at Place) string {
-	if len(at.Needs) == 0 { // of a config that is only looked at
-		return networksFile
+// network is the folder of the run that a cell needs first; empty for a config that is only looked at.
+func (at Place) network() string {
+	if at.Needs == nil {
+		return ""
 	}
-	return filepath.Join(at.Needs[0], networksFile)
+	return at.Needs[0]
 }
 
 // neededFile keeps of which networks a run in a folder was made. It lies beside the folder.

@@ -23,9 +23,9 @@ var SMCSGHMC = Table{
 		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
 		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
 		{Name: "ece", Title: "ECE", Digits: 4, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))},
-	}, besides()...),
+	}, besides(greyGroups)...),
 	Cells: sghmcCells(),
-	More:  writeSheets(sghmcSheets()),
+	More:  writeSheets(sghmcSheets(greyGroups, false)),
 }
 
 // images is a set of the paper's with its network, and the published figures of the method, each with its standard deviation.

@@ -135,7 +135,7 @@ func (t together) networks() (*fitDone, error) {
 	}
 	run := starling.Run{Dir: first.Dir, Spec: first.Spec, Net: first.Net, Schema: first.Schema, Manifest: first.Manifest}
 	run.Posterior, run.Cost = e, cost
-	return &fitDone{Run: &run}, nil
+	return &fitDone{Run: &run, origin: first.Posterior}, nil
 }
 
 // whole are the parameters of an ensemble of one.
