@@ -80,7 +80,7 @@ func (d *fitDone) inColours(p *data.Problem, f map[string]float64) error {
 	if err := d.transfer(p, f); err != nil {
 		return err
 	}
-	noise, err := p.Schema.Standardise(data.WhiteNoise(p.Test.Shape, fewForeign).Set)
+	noise, err := p.Schema.Standardise(data.WhiteNoise(p.Test.Shape, min(fewForeign, p.Test.Len())).Set)
 	if err != nil {
 		return err
 	}
