@@ -29,7 +29,7 @@ func TestNoEpochs(t *testing.T) {
 			t.Fatal(err)
 		}
 		restarts := b.restarts()
-		if _, err := restarts[0].Step(t.Context()); err != nil || !restarts[0].Done() || restarts[0].K() != 0 {
+		if err := b.take(t.Context(), restarts); err != nil || !restarts[0].Done() || restarts[0].K() != 0 {
 			t.Fatalf("%s: %v, done %v after %d epochs", keep, err, restarts[0].Done(), restarts[0].K())
 		}
 		var packed bytes.Buffer
@@ -50,8 +50,8 @@ func TestNoEpochs(t *testing.T) {
 		if spent := again[0].spent(); spent.Gradients != 0 || spent.Validation != validate.Len() {
 			t.Errorf("%s: spent %+v", keep, spent)
 		}
-		b.first = slices.Repeat([]float64{1e30}, net.Dim())
-		if _, err := b.restarts()[0].Step(t.Context()); err == nil || !strings.Contains(err.Error(), "MAP restart 0, at its start: ") {
+		b.first = slices.Repeat([]float64{math.Inf(1)}, net.Dim())
+		if err := b.take(t.Context(), b.restarts()); err == nil || !strings.Contains(err.Error(), "MAP restart 0, at its start: ") {
 			t.Errorf("%s: a network that cannot be scored: %v", keep, err)
 		}
 	}

@@ -99,7 +99,7 @@ func (r *restart) spent() eval.Work {
 	return w
 }
 
-// Step makes one epoch, or begins a search of none. It leaves no line in the trace.
+// Step makes one epoch. It leaves no line in the trace.
 func (r *restart) Step(ctx context.Context) (runs.Line, error) {
 	if r.work == nil {
 		r.work = r.scratch()
@@ -108,13 +108,6 @@ func (r *restart) Step(ctx context.Context) (runs.Line, error) {
 		if err := r.begin(ctx); err != nil {
 			r.descent = descent{}
 			return runs.Line{}, fmt.Errorf("MAP restart %d, at its start: %w", r.number, err)
-		}
-		if r.search.Epochs == 0 {
-			if err := finite("log-likelihood", -r.Train[0], r.Rate); err != nil {
-				return runs.Line{}, fmt.Errorf("MAP restart %d, at its start: %w", r.number, err)
-			}
-			r.work, r.Ended = nil, true
-			return runs.Line{}, nil
 		}
 	}
 	r.before.copy(&r.descent)
