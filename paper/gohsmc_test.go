@@ -30,12 +30,14 @@ func TestEveryCellParses(t *testing.T) {
 			if seen[c.Name] {
 				t.Errorf("%s: two cells are named %s", table.Name, c.Name)
 			}
-			if c.From != "" && !seen[c.From] {
-				t.Errorf("%s: cell %s begins at %s, which does not stand before it", table.Name, c.Name, c.From)
+			for _, n := range c.Needs {
+				if !seen[n.Cell] {
+					t.Errorf("%s: cell %s needs %s, which does not stand before it", table.Name, c.Name, n.Cell)
+				}
 			}
 			seen[c.Name] = true
 			if c.NotRun != "" {
-				if c.Config != nil || c.Substitute != "" || c.From != "" {
+				if c.Config != nil || c.Substitute != "" || c.Needs != nil {
 					t.Errorf("%s: cell %s is not run, and has what runs need", table.Name, c.Name)
 				}
 				continue
@@ -49,7 +51,7 @@ func TestEveryCellParses(t *testing.T) {
 				continue
 			}
 			text := work.(interface{ YAML() []byte }).YAML()
-			back, err := table.Kind.Parse("back", text)
+			back, err := table.kind(c).Parse("back", text)
 			if err != nil || !bytes.Equal(back.(interface{ YAML() []byte }).YAML(), text) || !bytes.Contains(text, []byte("\nseed: 3\n")) {
 				t.Errorf("%s: %s reads back as\n%+v\n%v", table.Name, c.Name, back, err)
 			}

@@ -18,9 +18,6 @@ import (
 // (Table 2), where the rule of method.Stopping would have stopped, and what was unlearned (appendix E).
 
 var (
-	// foreign are the groups of inputs that are not of a run's data: the other set, white noise, and its test images with noise added.
-	foreign = []string{"other", "noise", "perturbed"}
-
 	// separations are the figures of a group: how well three scores separate it from the test images, and what the energy decides
 	// at the threshold of the validation images.
 	separations = []string{"auroc", "auroc_max_probability", "auroc_energy", "fpr95_energy", "detected", "precision", "recall", "f1", "specificity"}
@@ -33,26 +30,19 @@ var (
 	stopped   = []string{"stop_at", "stop_nll", "best_at", "best_nll", "last_at", "last_nll"}
 )
 
-// besides are the measures of those figures.
-func besides() (all []Measure) {
+// besides are the measures of those figures, for groups of foreign inputs.
+func besides(foreign []group) (all []Measure) {
 	add := func(prefix string, names []string) {
 		for _, name := range names {
-			name = prefix + name
-			all = append(all, Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Slow: true, Of: one(func(d *fitDone) (float64, error) {
-				f, err := d.beside()
-				if v, ok := f[name]; ok || err != nil {
-					return v, err
-				}
-				return math.NaN(), nil
-			})})
+			all = append(all, besideMeasure(prefix+name))
 		}
 	}
 	add("equal_", scored)
 	for _, m := range subsets {
 		add(fmt.Sprintf("members%d_", m), scored)
 	}
-	for _, group := range foreign {
-		add(group+"_", separations)
+	for _, g := range foreign {
+		add(g.name+"_", separations)
 	}
 	add("", resampled)
 	add("", stopped)
@@ -60,6 +50,17 @@ func besides() (all []Measure) {
 	add("", unlearnedTogether)
 	add(atStart, scored)
 	return all
+}
+
+// besideMeasure is the measure of one of them.
+func besideMeasure(name string) Measure {
+	return Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Slow: true, Of: one(func(d *fitDone) (float64, error) {
+		f, err := d.beside()
+		if v, ok := f[name]; ok || err != nil {
+			return v, err
+		}
+		return math.NaN(), nil
+	})}
 }
 
 // beside computes the figures of a run, by name. Those that it cannot have are left out. It tells when it begins and ends, for a
@@ -72,18 +73,25 @@ func (d *fitDone) beside() (map[string]float64, error) {
 	d.tell(method.Status{Phase: phase})
 	defer d.tell(method.Status{Phase: phase, Share: 1, Ended: true})
 	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
-	for _, s := range imageSets {
-		if err == nil && s.set != p.Name {
-			err = p.ReadGroups(d.options.DataDir, s.set)
-		}
-	}
+	f := map[string]float64{}
 	if err != nil {
 		return nil, &starling.DataError{Err: err}
 	}
-	p.Groups = append(p.Groups, data.WhiteNoise(p.Test.Shape, p.Test.Len()), data.Perturbed(p.Test))
-	f := map[string]float64{}
+	if p.Name == colours {
+		err = d.inColours(p, f)
+	} else {
+		err = d.inGrey(p)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := d.otherwise(p, f); err != nil {
 		return nil, err
+	}
+	if p.Name == colours {
+		if err := d.beside10(p, f); err != nil {
+			return nil, err
+		}
 	}
 	if d.iterations() > 0 {
 		f[resampled[0]] = float64(d.resamplings())
@@ -127,13 +135,14 @@ func (d *fitDone) otherwise(p *data.Problem, f map[string]float64) error {
 		return err
 	}
 	own := evaluated[0]
+	d.test = own.Test
 	for i, name := range names {
 		s := evaluated[1+i].Evaluation
 		f[name+"accuracy"], f[name+"nll"], f[name+"ece"] = 100*float64(s.Accuracy), float64(s.NLL), float64(s.ECE)
 	}
-	groups := own.Evaluation.Groups[len(own.Evaluation.Groups)-len(foreign):] // after those of the test images
-	for i, name := range foreign {
-		g := groups[i]
+	groups := own.Evaluation.Groups[len(own.Evaluation.Groups)-len(p.Groups):] // after those of the test images
+	for i := range p.Groups {
+		name, g := p.Groups[i].Name, groups[i]
 		values := []float64{float64(*g.AUROC), float64(*g.AUROCMaxProb), float64(*g.AUROCEnergy), float64(*g.FPR95Energy)}
 		if d.Decision != nil && d.Decision.Foreign != nil {
 			by := uq.Detect(own.Test.Energy, own.Groups[i].Energy, float64(d.Decision.Threshold))
@@ -198,7 +207,7 @@ func (d *fitDone) stopping(p *data.Problem, f map[string]float64) error {
 	if stop == 0 {
 		stop = n
 	}
-	best, warmup := 1, len(d.Trace)-n
+	best, warmup := 1, d.Trace[len(d.Trace)-1].K-n
 	for t := range validated {
 		if validated[t] < validated[best-1] {
 			best = t + 1
@@ -233,16 +242,16 @@ func threeOf(prefix string) (all []string) {
 
 var threeDigits = []int{2, 4, 4}
 
-// sghmcSheets are the tables of those figures.
-func sghmcSheets() (all []sheet) {
-	members := sheet{title: "The members kept last, all, and all with equal weights: accuracy in % / NLL / ECE", first: "cell"}
+// sghmcSheets are the tables of those figures. published says that the paper's stand behind those of fewer members.
+func sghmcSheets(foreign []group, published bool) (all []sheet) {
+	members := sheet{title: "The members kept last, all, and all with equal weights: accuracy in % / NLL / ECE", first: "cell", paper: published}
 	for _, m := range subsets {
 		members.columns = append(members.columns, sheetColumn{fmt.Sprint("m = ", m), threeOf(fmt.Sprintf("members%d_", m)), threeDigits})
 	}
 	members.columns = append(members.columns, sheetColumn{"all", threeOf(""), threeDigits}, sheetColumn{"all, equal", threeOf("equal_"), threeDigits})
 	all = append(all, members)
-	for i, title := range []string{"FashionMNIST for MNIST and MNIST for FashionMNIST", "white noise", "test images with normal noise of sd 0.5"} {
-		all = append(all, sheet{title: "Foreign inputs: " + title, first: "cell", columns: single(foreign[i]+"_", []int{4}, separations,
+	for _, g := range foreign {
+		all = append(all, sheet{title: "Foreign inputs: " + g.title, first: "cell", columns: single(g.name+"_", []int{4}, separations,
 			"AUROC, epistemic", "AUROC, max. probability", "AUROC, energy", "FPR95, energy", "accuracy", "precision", "recall", "F1", "specificity")})
 	}
 	all = append(all,

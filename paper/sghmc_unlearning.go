@@ -42,9 +42,9 @@ func (d *fitDone) unlearning(p *data.Problem, f map[string]float64) error {
 	}
 	start, last := d.Trace[0].AtStart, d.Trace[len(d.Trace)-1].Unlearning
 	least, at := float64(*start.Val), 0
-	for k, l := range d.Trace {
+	for _, l := range d.Trace {
 		if v := float64(*l.Unlearning.Val); v < least {
-			least, at = v, k+1
+			least, at = v, l.K
 		}
 	}
 	for k, v := range []float64{float64(start.Train), float64(last.Train), float64(*start.Val), least, float64(at), float64(*last.Val)} {

@@ -25,9 +25,9 @@ var SMCSGHMC = Table{
 		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
 		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
 		{Name: "ece", Title: "ECE", Digits: 4, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))},
-	}, besides()...),
+	}, besides(greyGroups)...),
 	Cells: sghmcCells(),
-	More:  writeSheets(sghmcSheets()),
+	More:  writeSheets(sghmcSheets(greyGroups, false)),
 }
 
 // images is a set of the paper's with its network, and the published figures of the method, each with its standard deviation.
@@ -156,7 +156,7 @@ func (s images) cells() (cells []Cell) {
 	for _, r := range sghmcRecipes {
 		c := Cell{Name: s.name + "-" + r.name, Reduced: r.reduced, Config: func(at Place) Config { return Config{Text: s.text(r, at)} }}
 		if r.from != "" {
-			c.From = s.name + "-" + r.from
+			c.Needs = []Need{{Cell: s.name + "-" + r.from}}
 		}
 		if r.name == "smc" || r.name == "longer" {
 			c.Published = Figures{
@@ -172,7 +172,7 @@ func (s images) cells() (cells []Cell) {
 func (s images) text(r sghmcRecipe, at Place) []byte {
 	init := ""
 	if r.from != "" {
-		init = fmt.Sprintf("\n  init: %q", filepath.Join(at.From, "posterior.safetensors"))
+		init = fmt.Sprintf("\n  init: %q", filepath.Join(at.network(), "posterior.safetensors"))
 	}
 	return fmt.Appendf(nil, `data: {set: %s, split: {validate: 0.2}}
 model:
