@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"bytes"
 	"math"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // DataAnnealing is Table 1 of Millard et al., "Investigating batch inference in a sequential Monte Carlo framework for
 // neural networks": six schedules, two data sets, Langevin and Hamiltonian dynamics, mean ± standard deviation of five
 // seeds. The paper's "test loss" is the mean log-likelihood of the test examples; times are of one A100. It states no
-// number of particles.
+// number of particles and no start. A cell whose name ends in -jax begins at the start jax, by the prior of the others.
 var DataAnnealing = Table{
 	Name:    "data-annealing",
 	Title:   "Data annealing: Table 1 of Millard et al., Investigating batch inference in a sequential Monte Carlo framework for neural networks",
@@ -62,13 +63,27 @@ func dataAnnealing() (cells []Cell) {
 			figures      [6]float64
 		}{{"hmc", "", row.hamil}, {"ld", "-ld", row.langevin}} {
 			f := move.figures
-			cells = append(cells, Cell{
+			c := Cell{
 				Name:      strings.Join([]string{row.data, move.name, row.name}, "-"),
 				Config:    preset(presets[row.data] + "-" + row.name + move.suffix),
 				Reduced:   []string{"method.smc.particles=4", "method.smc.path." + row.name + ".iterations=50"},
 				Published: Figures{"log_likelihood": Mean{f[0], uq.Number(f[1])}, "accuracy": Mean{f[2], uq.Number(f[3])}, seconds: Mean{f[4], uq.Number(f[5])}},
-			})
+			}
+			cells = append(cells, c)
+			if row.data == "mnist" && (move.name == "ld" || row.name == "constant") {
+				c.Name, c.Config = c.Name+"-jax", begun(c.Config, "jax")
+				cells = append(cells, c)
+			}
 		}
 	}
 	return cells
+}
+
+// begun is a config whose particles begin by another start than the prior.
+func begun(config func(Place) Config, start string) func(Place) Config {
+	return func(at Place) Config {
+		c := config(at)
+		c.Text = bytes.Replace(c.Text, []byte("start: prior"), []byte("start: "+start), 1)
+		return c
+	}
 }
