@@ -75,6 +75,7 @@ func small(t *testing.T) map[string]Spec {
 		"norms": ofNorms(t, normal, fromInit),
 		// An embedding, and a low-rank update of a trained layer, where all is random and where the update alone is.
 		"updates":      ofPyTorch(t, "tokens", normal, fromInit),
+		"begun":        ofNorms(t, normal, epochs),
 		"updates-last": ofPyTorch(t, "tokens", normal, fromInit, "model.random=last"),
 		"classified": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2", "method=ensemble", "prior.anchor=null",
 			"decide={temperature: true, sets: {score: lac, rate: 0.9}, abstain: {by: classifier, at: f1}}"),
