@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
@@ -21,8 +22,8 @@ import (
 
 // Every cell has a preset under both protocols, with the settings that the paper names.
 func TestCellsHaveConfigs(t *testing.T) {
-	if len(DataAnnealing.Cells) != 24 {
-		t.Errorf("%d cells, want 6 schedules × 2 data sets × 2 moves", len(DataAnnealing.Cells))
+	if len(DataAnnealing.Cells) != 24+7 {
+		t.Errorf("%d cells, want 6 schedules × 2 data sets × 2 moves, and seven that begin by jax", len(DataAnnealing.Cells))
 	}
 	seen := map[string]bool{}
 	for _, c := range DataAnnealing.Cells {
@@ -41,7 +42,11 @@ func TestCellsHaveConfigs(t *testing.T) {
 			if strings.Contains(c.Name, "-ld-") {
 				steps = 1
 			}
-			if spec.Seed != 7 || !spec.Data.Whole || move.Steps != steps || move.Step != 0.002 || (m.Particles == 10) == reduced {
+			start := method.Place(method.FromPrior{})
+			if strings.HasSuffix(c.Name, "-jax") {
+				start = method.FromUntrained{By: bnn.JAX{}}
+			}
+			if m.Start != start || spec.Seed != 7 || !spec.Data.Whole || move.Steps != steps || move.Step != 0.002 || (m.Particles == 10) == reduced {
 				t.Errorf("%s, reduced %v: %s", c.Name, reduced, spec.YAML())
 			}
 		}
