@@ -59,7 +59,7 @@ func TestCIFARCells(t *testing.T) {
 			}
 		case method.SMC:
 			move, weight := m.Move.(mcmc.Epoch), m.Weight.(smc.Bootstrap)
-			if spec.MAP != nil || m.Particles != 4 || m.Start != "init" || move.Batch != 500 || move.Step != 2e-5 || !m.Trace.Unlearning || m.Trace.Every != 2 ||
+			if spec.MAP != nil || m.Particles != 4 || m.Start != method.Place(method.FromInit{}) || move.Batch != 500 || move.Step != 2e-5 || !m.Trace.Unlearning || m.Trace.Every != 2 ||
 				(weight.Temperature.Both == 1) != (c.Name == "untempered") {
 				t.Errorf("%s: %+v", c.Name, m)
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
@@ -22,8 +23,8 @@ import (
 
 // Every cell has a preset under both protocols, with the settings that the paper names.
 func TestCellsHaveConfigs(t *testing.T) {
-	if len(DataAnnealing.Cells) != 24+3 {
-		t.Errorf("%d cells, want 6 schedules × 2 data sets × 2 moves, and 3 with other choices", len(DataAnnealing.Cells))
+	if len(DataAnnealing.Cells) != 24+7+3 {
+		t.Errorf("%d cells, want 6 schedules × 2 data sets × 2 moves, seven that begin by jax, and three with other pools", len(DataAnnealing.Cells))
 	}
 	seen := map[string]bool{}
 	for _, c := range DataAnnealing.Cells {
@@ -42,7 +43,11 @@ func TestCellsHaveConfigs(t *testing.T) {
 			if strings.Contains(c.Name, "-ld-") {
 				steps = 1
 			}
-			if spec.Seed != 7 || !spec.Data.Whole || move.Steps != steps || move.Step != 0.002 || (m.Particles == 10) == reduced {
+			start := method.Place(method.FromPrior{})
+			if strings.HasSuffix(c.Name, "-jax") {
+				start = method.FromUntrained{By: bnn.JAX{}}
+			}
+			if m.Start != start || spec.Seed != 7 || !spec.Data.Whole || move.Steps != steps || move.Step != 0.002 || (m.Particles == 10) == reduced {
 				t.Errorf("%s, reduced %v: %s", c.Name, reduced, spec.YAML())
 			}
 			maximum := strings.Contains(string(spec.YAML()), "maxpool: 2") && !strings.Contains(string(spec.YAML()), "avgpool")
@@ -64,7 +69,7 @@ func TestPublishedFigures(t *testing.T) {
 	got := map[string][3]float64{}
 	for _, c := range DataAnnealing.Cells {
 		if c.Changes != nil {
-			own := DataAnnealing.Published()[strings.Replace(c.Name, "-max-", "-", 1)]
+			own := DataAnnealing.Published()[strings.TrimSuffix(strings.Replace(c.Name, "-max-", "-", 1), "-jax")]
 			if own == nil || !reflect.DeepEqual(c.Published, own) {
 				t.Errorf("%s is compared with %v, want what is published of the set, %v", c.Name, c.Published, own)
 			}
