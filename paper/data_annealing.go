@@ -11,7 +11,7 @@ import (
 // DataAnnealing is Table 1 of Millard et al., "Investigating batch inference in a sequential Monte Carlo framework for
 // neural networks": six schedules, two data sets, Langevin and Hamiltonian dynamics, mean ± standard deviation of five
 // seeds. The paper's "test loss" is the mean log-likelihood of the test examples; times are of one A100. It states no
-// number of particles and no start. A cell whose name ends in -jax begins at the start jax, by the prior of the others.
+// number of particles and no start. A cell whose name begins with jax begins at the start jax, by the prior of the others.
 var DataAnnealing = Table{
 	Name:    "data-annealing",
 	Title:   "Data annealing: Table 1 of Millard et al., Investigating batch inference in a sequential Monte Carlo framework for neural networks",
@@ -57,7 +57,6 @@ var table1 = []scheme{
 // choice is another one than the presets' where the paper is silent: cells of a data set with changes. The published figures are the same.
 type choice struct {
 	name, data string   // that cells begin with, and of the rows of table1
-	suffix     string   // that cells end with
 	changes    []string // of the presets, as KEY=VALUE
 	cells      []string // as they are named without the data set; nil: all
 }
@@ -66,11 +65,11 @@ var choices = []choice{
 	{name: "mnist", data: "mnist"},
 	{name: "fashion", data: "fashion"},
 	{
-		"mnist", "mnist", "-jax", []string{"method.smc.start=jax"},
+		"jax", "mnist", []string{"method.smc.start=jax"},
 		[]string{"hmc-constant", "ld-constant", "ld-full", "ld-ctr", "ld-linear", "ld-automated", "ld-sda"},
 	},
 	{
-		"fashion-max", "fashion", "", []string{"model.layers.2={maxpool: 2}", "model.layers.5={maxpool: 2}", "data.standardise=inputs"},
+		"fashion-max", "fashion", []string{"model.layers.2={maxpool: 2}", "model.layers.5={maxpool: 2}", "data.standardise=inputs"},
 		[]string{"ld-ctr", "hmc-sda", "ld-sda"},
 	},
 }
@@ -89,7 +88,7 @@ func dataAnnealing() (cells []Cell) {
 				}
 				f := move.figures
 				cells = append(cells, Cell{
-					Name:      made.name + "-" + name + made.suffix,
+					Name:      made.name + "-" + name,
 					Config:    preset(presets[row.data] + "-" + row.name + move.suffix),
 					Changes:   made.changes,
 					Reduced:   []string{"method.smc.particles=4", "method.smc.path." + row.name + ".iterations=50"},

@@ -44,7 +44,7 @@ func TestCellsHaveConfigs(t *testing.T) {
 				steps = 1
 			}
 			start := method.Place(method.FromPrior{})
-			if strings.HasSuffix(c.Name, "-jax") {
+			if strings.HasPrefix(c.Name, "jax-") {
 				start = method.FromUntrained{By: bnn.JAX{}}
 			}
 			if m.Start != start || spec.Seed != 7 || !spec.Data.Whole || move.Steps != steps || move.Step != 0.002 || (m.Particles == 10) == reduced {
@@ -69,7 +69,7 @@ func TestPublishedFigures(t *testing.T) {
 	got := map[string][3]float64{}
 	for _, c := range DataAnnealing.Cells {
 		if c.Changes != nil {
-			own := DataAnnealing.Published()[strings.TrimSuffix(strings.Replace(c.Name, "-max-", "-", 1), "-jax")]
+			own := DataAnnealing.Published()[strings.NewReplacer("-max-", "-", "jax-", "mnist-").Replace(c.Name)]
 			if own == nil || !reflect.DeepEqual(c.Published, own) {
 				t.Errorf("%s is compared with %v, want what is published of the set, %v", c.Name, c.Published, own)
 			}
