@@ -10,6 +10,7 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/nn"
 )
 
 // A search of no epoch results in the network that it is given, scored, whatever it keeps, and costs no gradient. It is saved and restored.
@@ -78,5 +79,19 @@ func TestNoEpochsRefused(t *testing.T) {
 		if text := strings.Join(said, "\n"); (c.want == "") != (text == "") || !strings.Contains(text, c.want) {
 			t.Errorf("%+v, init %v: %q, want %q", c.s, c.init, text, c.want)
 		}
+	}
+	for _, row := range nn.Schedules {
+		s := Search{Restarts: 1, Schedule: row.Part}
+		s.Complete(1, true, nil)
+		s.Epochs = 0
+		if err := config.Check(s); err != nil {
+			t.Errorf("schedule %s, which has no epoch to say a rate for: %v", row.Name, err)
+		}
+	}
+	rising := Search{Restarts: 1, Schedule: nn.Cosine{Warmup: 1}}
+	rising.Complete(1, true, nil)
+	rising.Epochs = 0
+	if err := config.Check(rising); err == nil || !strings.Contains(err.Error(), "a warm-up of 1 epoch leaves none of 0 epochs for the fall") {
+		t.Errorf("a warm-up of 1 epoch: %v", err)
 	}
 }

@@ -94,7 +94,7 @@ func (s Search) Check(f *config.Faults) {
 	f.AtLeast("patience", s.Patience, 0)
 	f.If(s.Optimiser == nil, "optimiser", "want one of %s", strings.Join(nn.Optimisers.Names(), ", "))
 	f.If(s.Schedule == nil, "schedule", "want one of %s", strings.Join(nn.Schedules.Names(), ", "))
-	if rising, ok := s.Schedule.(nn.Rising); ok && rising.Rises() >= s.Epochs {
+	if rising, ok := s.Schedule.(nn.Rising); ok && rising.Rises() >= max(s.Epochs, 1) {
 		f.Conflict([]string{"schedule." + nn.Schedules.Name(s.Schedule) + ".warmup", "epochs"}, "a warm-up of %s leaves none of %s for the fall: want fewer",
 			numeral.Several(rising.Rises(), "epoch"), numeral.Several(s.Epochs, "epoch"))
 	}

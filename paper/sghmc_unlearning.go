@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
@@ -84,9 +85,12 @@ func (d *fitDone) descended(p *data.Problem, f map[string]float64) error {
 	return nil
 }
 
-// given scores the network of model.init on the test images, whose file must not have changed.
+// given scores the network of model.init on the test images, where it is still there. Its file must not have changed.
 func (d *fitDone) given(p *data.Problem, f map[string]float64) error {
 	if d.Spec.Model.Init == "" {
+		return nil
+	}
+	if _, err := os.Stat(d.Spec.Model.Init); err != nil {
 		return nil
 	}
 	init, sum, err := d.Spec.Model.ReadInit(d.Posterior.Net.Whole())
