@@ -172,7 +172,7 @@ func (s images) cells() (cells []Cell) {
 func (s images) text(r sghmcRecipe, at Place) []byte {
 	init := ""
 	if r.from != "" {
-		init = fmt.Sprintf("\n  init: %q", filepath.Join(at.network(), "posterior.safetensors"))
+		init = fmt.Sprintf("\n  init: %q", filepath.Join(at.network(), posteriorFile))
 	}
 	return fmt.Appendf(nil, `data: {set: %s, split: {validate: 0.2}}
 model:
