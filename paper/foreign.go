@@ -23,20 +23,6 @@ var greyGroups = []group{
 	{"other", "FashionMNIST for MNIST and MNIST for FashionMNIST"}, {"noise", "white noise"}, {"perturbed", "test images with normal noise of sd 0.5"},
 }
 
-// inGrey reads greyGroups.
-func (d *fitDone) inGrey(p *data.Problem) error {
-	for _, s := range imageSets {
-		if s.set != p.Name {
-			if err := p.ReadGroups(d.options.DataDir, s.set); err != nil {
-				return &starling.DataError{Err: err}
-			}
-		}
-	}
-	p.Groups[0].Name = "other"
-	p.Groups = append(p.Groups, data.WhiteNoise(p.Test.Shape, p.Test.Len()), data.Perturbed(p.Test))
-	return nil
-}
-
 // colours is the set of colour images.
 const colours = "cifar10"
 
