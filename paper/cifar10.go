@@ -107,26 +107,26 @@ func cifarCells() (cells []Cell) {
 			c.Needs = []Need{{Cell: r.from}}
 		}
 		cells = append(cells, c)
-		if r.name == cifarNetwork || r.name == cifarReference {
-			cells = append(cells, cifarEnsemble(r.name))
+		switch r.name {
+		case cifarNetwork:
+			cells = append(cells, cifarEnsemble("ensemble", r.name, "ensemble"))
+		case cifarReference:
+			cells = append(cells, cifarEnsemble("reference-ensemble", r.name, ""))
 		}
 	}
 	return append(cells, cifarNotRun()...)
 }
 
-// cifarEnsemble are three networks of a cell together.
-func cifarEnsemble(of string) Cell {
-	c := Cell{Name: of + "-ensemble", Short: "3 of 5 networks", Kind: Together, Needs: []Need{{Cell: of}, {Cell: of, Later: 1}, {Cell: of, Later: 2}}, Config: func(at Place) Config {
+// cifarEnsemble is a cell of three networks of another cell together, with a column of the published figures; empty: none.
+func cifarEnsemble(name, network, of string) Cell {
+	needs := []Need{{Cell: network}, {Cell: network, Later: 1}, {Cell: network, Later: 2}}
+	return Cell{Name: name, Short: "3 of 5 networks", Kind: Together, Needs: needs, Published: cifarPublished["cifar10"][of], Config: func(at Place) Config {
 		runs := make([]string, 2) // of a config that is only looked at
 		if at.Needs != nil {
 			runs = at.Needs
 		}
 		return Config{Text: fmt.Appendf(nil, "runs: [%s]\n", quoted(runs))}
 	}}
-	if of == cifarNetwork {
-		c.Name, c.Published = "ensemble", cifarPublished["cifar10"]["ensemble"]
-	}
-	return c
 }
 
 // quoted lists texts as YAML has them.

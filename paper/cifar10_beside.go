@@ -9,7 +9,6 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/pool"
-	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -71,7 +70,7 @@ func (d *fitDone) beside10(p *data.Problem, f map[string]float64) error {
 	own := againstReference(d.test.Probs, reference, p.Test.Labels, d.test.Classes)
 	for k, of := range own[1:] {
 		if of != nil {
-			f[nearness[2*k]], f[nearness[2*k+1]] = uq.Mean(of), standardError(of)
+			f[nearness[2*k]], f[nearness[2*k+1]] = uq.MeanSE(of)
 		}
 	}
 	if reference != nil && d.iterations() > 0 {
@@ -96,7 +95,7 @@ func (d *fitDone) beside10(p *data.Problem, f map[string]float64) error {
 			for i, b := range before {
 				difference[i] = own[k][i] - b
 			}
-			f[gains[2*k]], f[gains[2*k+1]] = uq.Mean(difference), standardError(difference)
+			f[gains[2*k]], f[gains[2*k+1]] = uq.MeanSE(difference)
 		}
 	}
 	return nil
@@ -105,10 +104,7 @@ func (d *fitDone) beside10(p *data.Problem, f map[string]float64) error {
 // againstReference are the NLL of each image, whether its most probable class is the reference's, and the total variation; the last two are
 // nil without a reference.
 func againstReference(probs, reference []float64, labels []int32, classes int) [3][]float64 {
-	nll := make([]float64, len(labels))
-	for i, y := range labels {
-		nll[i] = -rng.Log(probs[i*classes+int(y)])
-	}
+	nll := losses(probs, labels)
 	if reference == nil {
 		return [3][]float64{nll}
 	}

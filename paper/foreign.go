@@ -23,20 +23,6 @@ var greyGroups = []group{
 	{"other", "FashionMNIST for MNIST and MNIST for FashionMNIST"}, {"noise", "white noise"}, {"perturbed", "test images with normal noise of sd 0.5"},
 }
 
-// inGrey reads greyGroups.
-func (d *fitDone) inGrey(p *data.Problem) error {
-	for _, s := range imageSets {
-		if s.set != p.Name {
-			if err := p.ReadGroups(d.options.DataDir, s.set); err != nil {
-				return &starling.DataError{Err: err}
-			}
-		}
-	}
-	p.Groups[0].Name = "other"
-	p.Groups = append(p.Groups, data.WhiteNoise(p.Test.Shape, p.Test.Len()), data.Perturbed(p.Test))
-	return nil
-}
-
 // colours is the set of colour images.
 const colours = "cifar10"
 
@@ -47,7 +33,7 @@ var colourGroups = []group{
 }
 
 // Natural images are in two files of the folder of data, NPY: the images, and the number of the class of CIFAR-10 that each shows, or
-// noClass. bench/cifar.go writes them.
+// noClass. bench/cifar writes them.
 var naturalFiles = []string{filepath.Join("imagenet-sample-32", "images.npy"), filepath.Join("imagenet-sample-32", "labels.npy")}
 
 // fewForeign is the number of images of a group that has thousands: predictions by thirty networks take minutes.
@@ -106,24 +92,21 @@ var rescored = []string{"n", "accuracy", "accuracy_error", "nll", "nll_error", "
 // rescore adds the figures of predictions [n, classes].
 func rescore(prefix string, probs []float64, labels []int32, f map[string]float64) {
 	n, classes := len(labels), len(probs)/len(labels)
-	losses := make([]float64, n)
-	for i, y := range labels {
-		losses[i] = -rng.Log(probs[i*classes+int(y)])
-	}
+	_, nllError := uq.MeanSE(losses(probs, labels))
 	s, right := uq.Score(probs, classes, labels), uq.Accuracy(probs, classes, labels)
-	values := []float64{float64(n), 100 * right, 100 * math.Sqrt(right*(1-right)/float64(n)), float64(s.NLL), standardError(losses), float64(s.ECE)}
+	values := []float64{float64(n), 100 * right, 100 * math.Sqrt(right*(1-right)/float64(n)), float64(s.NLL), nllError, float64(s.ECE)}
 	for k, name := range rescored {
 		f[prefix+name] = values[k]
 	}
 }
 
-// standardError is that of the mean of values.
-func standardError(values []float64) float64 {
-	mean, squares, n := uq.Mean(values), 0.0, float64(len(values))
-	for _, v := range values {
-		squares += float64((v - mean) * (v - mean))
+// losses are the NLL of each example, of predictions [n, classes].
+func losses(probs []float64, labels []int32) []float64 {
+	nll, classes := make([]float64, len(labels)), len(probs)/len(labels)
+	for i, y := range labels {
+		nll[i] = -rng.Log(probs[i*classes+int(y)])
 	}
-	return math.Sqrt(squares / (n - 1) / n)
+	return nll
 }
 
 // transfer scores the natural images of the ten classes, and makes the others the group natural.

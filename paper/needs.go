@@ -52,7 +52,7 @@ func networksIn(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cmp.Or(m.Files[networksFile], m.Files["posterior.safetensors"], m.Checksum), nil
+	return cmp.Or(m.Files[networksFile], m.Files[posteriorFile], m.Checksum), nil
 }
 
 // keepNeeds keeps of which networks the run in a folder is made, before it begins. The networks of a run that goes on must be the same.

@@ -7,8 +7,9 @@ import (
 )
 
 // GOHSMCSearch is the search for the settings of the baselines in GOHSMC and Uncertainty: every setting of a method's grid on every
-// set, with noise of 1, that is learned and that is predicted, with seed 1, by the NLL of the posterior on the validation examples. It is a table like the others, so that its cells are run
-// and resumed one by one and its record comes with the program; no test figure is in it. A setting that diverges has no run.
+// set and with every noise (of standard deviation 1, learned, predicted), with seed 1, by the NLL of the posterior on the validation
+// examples. It is a table like the others, so that its cells are run and resumed one by one and its record comes with the program; no test
+// figure is in it. A setting that diverges has no run.
 var GOHSMCSearch = Table{
 	Name:    "gohsmc-search",
 	Title:   "Settings of the baselines of tables gohsmc and gohsmc-uncertainty, by NLL on the validation examples",

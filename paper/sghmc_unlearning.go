@@ -1,11 +1,6 @@
 package paper
 
 import (
-	"fmt"
-	"os"
-
-	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/pool"
@@ -39,7 +34,7 @@ func (d *fitDone) unlearning(p *data.Problem, f map[string]float64) error {
 			return err
 		}
 	} else if search.Restarts == 1 {
-		began(*d.Metrics.MAP.Accuracy, d.Metrics.MAP.NLL, *d.Metrics.MAP.ECE, f)
+		noteStart(*d.Metrics.MAP.Accuracy, d.Metrics.MAP.NLL, *d.Metrics.MAP.ECE, f)
 	}
 	start, last := d.Trace[0].AtStart, d.Trace[len(d.Trace)-1].Unlearning
 	least, at := float64(*start.Val), 0
@@ -85,34 +80,21 @@ func (d *fitDone) descended(p *data.Problem, f map[string]float64) error {
 	return nil
 }
 
-// given scores the network of model.init on the test images, where it is still there. Its file must not have changed.
+// given scores the network that the run began at on the test images, where it is still there. Table.Read refuses one that has changed.
 func (d *fitDone) given(p *data.Problem, f map[string]float64) error {
-	if d.Spec.Model.Init == "" {
-		return nil
-	}
-	if _, err := os.Stat(d.Spec.Model.Init); err != nil {
-		return nil
-	}
-	init, sum, err := d.Spec.Model.ReadInit(d.Posterior.Net.Whole())
-	if err == nil && sum != d.Run.Manifest.Init {
-		err = fmt.Errorf("%s is not the network that the run in %s began at: it was trained anew. Move that run away, and make it again", d.Spec.Model.Init, d.Dir)
-	}
-	if err != nil {
-		return &starling.DataError{Err: err}
-	}
-	e, err := bnn.Combine(init.Net, []bnn.Island{{Theta: init.Whole}}, bnn.Equal{})
-	if err != nil {
+	e, err := d.began()
+	if err != nil || e == nil {
 		return err
 	}
 	evaluated, err := e.EvaluateClasses(d.ctx, p.Test, nil, [][]float64{e.LogWeights}, nil, false, pool.New(d.options.Threads))
 	if err == nil {
-		began(evaluated[0].Accuracy, evaluated[0].NLL, evaluated[0].ECE, f)
+		noteStart(evaluated[0].Accuracy, evaluated[0].NLL, evaluated[0].ECE, f)
 	}
 	return err
 }
 
-// began notes the scores of the network that a run begins at.
-func began(accuracy, nll, ece uq.Number, f map[string]float64) {
+// noteStart notes the scores of the network that a run begins at.
+func noteStart(accuracy, nll, ece uq.Number, f map[string]float64) {
 	f[atStart+"accuracy"], f[atStart+"nll"], f[atStart+"ece"] = 100*float64(accuracy), float64(nll), float64(ece)
 }
 

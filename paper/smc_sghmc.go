@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/uq"
 )
@@ -172,7 +174,7 @@ func (s images) cells() (cells []Cell) {
 func (s images) text(r sghmcRecipe, at Place) []byte {
 	init := ""
 	if r.from != "" {
-		init = fmt.Sprintf("\n  init: %q", filepath.Join(at.network(), "posterior.safetensors"))
+		init = fmt.Sprintf("\n  init: %q", filepath.Join(at.network(), posteriorFile))
 	}
 	return fmt.Appendf(nil, `data: {set: %s, split: {validate: 0.2}}
 model:
@@ -182,4 +184,18 @@ model:
 prior: {normal: {fan_in: 2}}
 %s
 `, s.set, init, s.layers, r.config)
+}
+
+// inGrey reads greyGroups.
+func (d *fitDone) inGrey(p *data.Problem) error {
+	for _, s := range imageSets {
+		if s.set != p.Name {
+			if err := p.ReadGroups(d.options.DataDir, s.set); err != nil {
+				return &starling.DataError{Err: err}
+			}
+		}
+	}
+	p.Groups[0].Name = "other"
+	p.Groups = append(p.Groups, data.WhiteNoise(p.Test.Shape, p.Test.Len()), data.Perturbed(p.Test))
+	return nil
 }

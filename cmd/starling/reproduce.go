@@ -17,6 +17,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/paper"
 )
@@ -257,6 +258,14 @@ func (u unit) String() string {
 	return text
 }
 
+// cells are the names of the table's cells.
+func (r *reproduce) cells() (names []string) {
+	for _, c := range r.table.Cells {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // requested lists the runs of the cells that the patterns name, in their order.
 func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 	for _, pattern := range patterns {
@@ -283,7 +292,7 @@ func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 		case why != "":
 			return nil, wrongUse("cell %q of table %s is not run: %s", pattern, r.table.Name, why)
 		default:
-			return nil, wrongUse("table %s has no cell %q", r.table.Name, pattern)
+			return nil, wrongUse("table %s has no cell %q%s (starling reproduce %[1]s lists them)", r.table.Name, pattern, spelling.Suggest(pattern, r.cells()))
 		}
 	}
 	return units, nil
