@@ -107,7 +107,7 @@ func (s *Sampler) weighStart(st *State, weigh bool) error {
 			"take a prior or a start where the model is defined", st.J, numeral.Vector(st.Theta[:st.D]))
 	}
 	if weighted || impossible > 0 {
-		_, err := st.reweight(first)
+		_, err := st.reweight(first, 0)
 		return err
 	}
 	return nil
@@ -262,6 +262,11 @@ func (s *Sampler) check() error {
 	}
 	f.add(moves.Biased() && path.Epochs == 0 && !weights.Equal, "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
 	s.checkLearn(&f)
+	if s.WasteFree != 0 {
+		for _, err := range []error{WasteFreeParticles(j, s.WasteFree), s.SuitsWasteFree()} {
+			f.add(err != nil, "sampler: waste-free: %w", err)
+		}
+	}
 	if s.Keep != nil {
 		f.part("keep", s.Keep)
 		if j > 0 && n > 0 {
