@@ -44,7 +44,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 	}
 	var spread spread
 	arrived := !travels
-	moving, work := s.moving(st)
+	moving, work := s.waste.moving(&st.Population, &s.work)
 	for dist := 0.0; ; {
 		now := s.stepContext(st, target)
 		now.Key.Mutation = info.Mutations
@@ -53,7 +53,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 			return err
 		}
 		info.Mutations++
-		first := s.put(st, info.Mutations)
+		first := s.waste.put(&st.Population, info.Mutations)
 		info.Divergent += out.Divergent
 		info.Step, info.Leapfrogs = out.Step, out.Leapfrogs
 		most := 0
@@ -106,7 +106,7 @@ func (s *Sampler) carriedFar(st *State) bool {
 	if s.places(s.ancestors) == 1 {
 		return false
 	}
-	n, travel := s.ends(st), mcmc.NewTravel(st.J, s.variances(st))
+	n, travel := s.waste.ends(st.J), mcmc.NewTravel(st.J, s.variances(st))
 	travel.Moved(n, func(j int) []float64 { return s.away(st, st.J-n+j) })
 	return travel.Far(n, CarriedFrom)
 }
@@ -115,7 +115,7 @@ func (s *Sampler) carriedFar(st *State) bool {
 // the parents fill the population, or the move's Repeats if they are set, else the path's, else one move.
 func (s *Sampler) repeats() (m mcmc.Mutations, travels bool) {
 	if s.WasteFree > 0 {
-		return mcmc.Mutations{Count: s.Particles/s.WasteFree - 1}, false
+		return chainMoves(s.Particles, s.WasteFree), false
 	}
 	move := s.Move.Traits()
 	if m = move.Repeats; m == (mcmc.Mutations{}) && move.Invariant() {
@@ -167,7 +167,7 @@ func (s *Sampler) findCentre(st *State) {
 
 // stepContext returns the step context of a move.
 func (s *Sampler) stepContext(st *State, target *mcmc.Target) mcmc.StepContext {
-	now := mcmc.StepContext{Key: rng.Key{Seed: s.Seed, Island: s.Island, Iteration: st.K}, Chains: s.chains(st)}
+	now := mcmc.StepContext{Key: rng.Key{Seed: s.Seed, Island: s.Island, Iteration: st.K}, Chains: s.waste.chains(st.K)}
 	if budget := budgetOf(s.Path, st); budget > 0 {
 		n := max(1, target.Examples())
 		now.Progress = float64(st.Spent) / float64(budget)

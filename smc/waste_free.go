@@ -1,7 +1,6 @@
 package smc
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/starling-smc/starling/mcmc"
@@ -18,86 +17,70 @@ import (
 //
 // With fixed targets and a fixed kernel Z stays unbiased: given the parents, which are drawn with the weights, each block of m states has
 // the mean of its parents under K_k.
-
-// moving is the population that an iteration moves: all particles or, of waste-free iterations, the m parents, and the move's memory.
-func (s *Sampler) moving(st *State) (*mcmc.Population, *mcmc.Work) {
-	if s.WasteFree == 0 {
-		return &st.Population, &s.work
-	}
-	if s.few.J != s.WasteFree || s.few.D != st.D || s.few.Needs() != st.Needs() {
-		s.few = mcmc.NewPopulation(s.WasteFree, st.D, st.Needs())
-	}
-	for i := range s.few.J {
-		s.few.Set(i, &st.Population, i)
-		s.few.Fold[i] = st.Fold[i]
-	}
-	s.fewWork.Shape(&s.few)
-	return &s.few, &s.fewWork
+type wasteFree struct {
+	m    int             // 0: iterations move all particles
+	few  mcmc.Population // the m parents, where they move
+	work mcmc.Work
 }
 
-// put puts the parents, after the r-th move, behind those of the moves before, and returns the index of the first. Otherwise the particles have
-// moved where they stand, from 0 on.
-func (s *Sampler) put(st *State, r int) (first int) {
-	if s.WasteFree == 0 {
+// moving is the population that an iteration moves, and the move's memory: all particles or, of waste-free iterations, the m parents, which
+// are the first particles.
+func (w *wasteFree) moving(all *mcmc.Population, work *mcmc.Work) (*mcmc.Population, *mcmc.Work) {
+	if w.m == 0 {
+		return all, work
+	}
+	if w.few.J != w.m || w.few.D != all.D || w.few.Needs() != all.Needs() {
+		w.few = mcmc.NewPopulation(w.m, all.D, all.Needs())
+	}
+	for i := range w.few.J {
+		w.few.Set(i, all, i)
+		w.few.Fold[i] = all.Fold[i]
+	}
+	w.work.Shape(&w.few)
+	return &w.few, &w.work
+}
+
+// put puts the parents, after the r-th move, behind those of the moves before, and returns the index of the first. Where all particles move, they
+// stand where they are, from 0 on.
+func (w *wasteFree) put(all *mcmc.Population, r int) (first int) {
+	if w.m == 0 {
 		return 0
 	}
-	first = r * s.WasteFree
-	for i := range s.few.J {
-		st.Set(first+i, &s.few, i)
+	first = r * w.m
+	for i := range w.few.J {
+		all.Set(first+i, &w.few, i)
 	}
 	return first
 }
 
-// parents is where resampling puts its draws, and multiply gives every particle the parent of its chain.
-func (s *Sampler) parents() []int32 {
-	if s.WasteFree == 0 {
-		return s.ancestors
-	}
-	return s.ancestors[:s.WasteFree]
-}
+// drawn is the part of the ancestors that resampling draws: all, or the parents'.
+func (w *wasteFree) drawn(ancestors []int32) []int32 { return ancestors[:w.ends(len(ancestors))] }
 
-func (s *Sampler) multiply() {
-	for j, n := 0, len(s.parents()); n+j < len(s.ancestors); j++ {
-		s.ancestors[n+j] = s.ancestors[j]
+// multiply gives the states of a chain the ancestor of its parent.
+func (w *wasteFree) multiply(ancestors []int32) {
+	for j, n := 0, w.ends(len(ancestors)); n+j < len(ancestors); j++ {
+		ancestors[n+j] = ancestors[j]
 	}
 }
 
-// chains is the number of chains whose states the particles of st are; 0: the particles are not of chains.
-func (s *Sampler) chains(st *State) int {
-	if st.K == 0 { // draws
+// ends is the number of particles, of so many the last ones, that an iteration's moves have carried all the way.
+func (w *wasteFree) ends(particles int) int {
+	if w.m == 0 {
+		return particles
+	}
+	return w.m
+}
+
+// chains is the number of chains whose states the particles are after k iterations; 0: they are not of chains.
+func (w *wasteFree) chains(k int) int {
+	if k == 0 { // draws
 		return 0
 	}
-	return s.WasteFree
+	return w.m
 }
 
-// ends is the number of particles, the last ones, that an iteration's moves have carried all the way.
-func (s *Sampler) ends(st *State) int {
-	if s.WasteFree == 0 {
-		return st.J
-	}
-	return s.WasteFree
-}
-
-// SuitsWasteFree says why the sampler's iterations cannot be waste-free, whatever its number of particles (WasteFreeParticles).
-func (s *Sampler) SuitsWasteFree() error {
-	if s.WasteFree == 0 {
-		return nil
-	}
-	w, path, move := s.weighting().Traits(), s.Path.Traits(), s.Move.Traits()
-	switch {
-	case !w.Early || !move.Invariant():
-		return errors.New("states on the way are draws of the target only by moves with accept or reject, and with weights that are known before them")
-	case move.Repeats != (mcmc.Mutations{}):
-		return errors.New("the number of particles says how often a move is made, J/m − 1 times: leave mutations out")
-	case path.Batches || path.Epochs > 0:
-		return errors.New("the path must be one of temperatures")
-	case s.Learn != nil:
-		return errors.New("layers that are learned change the target after the moves")
-	case s.Resample.When != nil && s.Resample.When != Occasion(Always{}):
-		return errors.New("the parents are drawn anew in every iteration: leave resample.when out")
-	}
-	return nil
-}
+// chainMoves is how often a waste-free iteration moves the m parents of so many particles.
+func chainMoves(particles, m int) mcmc.Mutations { return mcmc.Mutations{Count: particles/m - 1} }
 
 // WasteFreeParticles says why a number of particles cannot come from m chains.
 func WasteFreeParticles(particles, m int) error {

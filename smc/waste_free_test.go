@@ -12,8 +12,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// wasteFree is a sampler of 32 particles from 4 chains, with fixed targets and a fixed kernel.
-func wasteFree() Sampler {
+// fromFourChains is a sampler of 32 particles from 4 chains, with fixed targets and a fixed kernel.
+func fromFourChains() Sampler {
 	return Sampler{
 		Path: Ladder{[]float64{0.05, 0.2, 0.5, 1}}, Move: mcmc.HMC{Steps: 1, Step: 0.4}, Particles: 32, WasteFree: 4, Seed: 21,
 	}
@@ -30,7 +30,7 @@ func TestWasteFreeEvidenceIsUnbiased(t *testing.T) {
 	}
 	for _, row := range Schemes {
 		t.Run(row.Name, func(t *testing.T) {
-			s := wasteFree()
+			s := fromFourChains()
 			s.Resample.Scheme = row.Part
 			z := make([]float64, 0, runs)
 			for _, st := range replicate(t, p, runs, s) {
@@ -144,7 +144,7 @@ func TestWasteFreeIsRefused(t *testing.T) {
 		"are drawn anew in every iteration":  func(s *Sampler) { s.Resample.When = BelowHalf },
 		"layers that are learned change":     func(s *Sampler) { s.Learn = By[nn.Adam]{} },
 	} {
-		s := wasteFree()
+		s := fromFourChains()
 		s.Model, s.Prior = m, m.problem().prior
 		change(&s)
 		if _, err := s.Init(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
