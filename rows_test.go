@@ -75,6 +75,7 @@ func small(t *testing.T) map[string]Spec {
 		"norms": ofNorms(t, normal, fromInit),
 		// An embedding, and a low-rank update of a trained layer, where all is random and where the update alone is.
 		"updates":      ofPyTorch(t, "tokens", normal, fromInit),
+		"begun":        ofNorms(t, normal, epochs),
 		"updates-last": ofPyTorch(t, "tokens", normal, fromInit, "model.random=last"),
 		"classified": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2", "method=ensemble", "prior.anchor=null",
 			"decide={temperature: true, sets: {score: lac, rate: 0.9}, abstain: {by: classifier, at: f1}}"),
@@ -85,6 +86,11 @@ func small(t *testing.T) map[string]Spec {
 		"followed": followed(t),
 		"tempered": trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}", "map=null"),
 		"sgd":      trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
+		"jax":      trees(t, "method.smc={particles: 3, islands: 2, start: jax, path: {full: {iterations: 4}}, move: {leapfrog: {step: 0.02}}}", "map=null"),
+		"torch":    trees(t, "method.smc={particles: 3, islands: 2, start: {torch: {shared: true}}, path: {full: {iterations: 4}}, move: {leapfrog: {step: 0.02}}}", "map=null"),
+		"placed":   trees(t, "model.random=last", "method.smc={particles: 3, start: he, path: {constant: {epochs: 2, batch: 20}}, move: {leapfrog: {step: 0.02}}}", "map=null"),
+		"maps":     trees(t, "method.smc={particles: 3, start: map, path: {full: {iterations: 3}}, move: {leapfrog: {step: 0.02}}}", "map={epochs: 2, start: jax}"),
+		"drawn":    trees(t, "method={ensemble: {members: 2}}", "prior.anchor=null", "map={epochs: 2, restarts: 2, start: torch}"),
 		"epoch":    trees(t, "method.smc={particles: 6, weight: momentum, path: {full: {iterations: 5}}, move: {epoch: {step: 0.002, batch: 30}}, keep: {after: 2}}", "map=null"),
 		"walk":     trees(t, "method.smc={particles: 6, weight: bootstrap, path: {constant: {epochs: 3, batch: 20}}, move: {walk: {sd: 0.1}}}", "map=null"),
 		"tempered-weights": trees(t, "method.smc={particles: 6, weight: {bootstrap: {temperature: {warmup: 3, sampling: examples}}}, path: {full: {iterations: 5}}, "+
@@ -191,6 +197,9 @@ func rows(spec Spec) (used []string) {
 	if m, ok := spec.Method.(method.SMC); ok && m.Weight != nil {
 		add("weighting", smc.Weightings.Name(m.Weight))
 	}
+	if m, ok := spec.Method.(method.SMC); ok && m.Start != nil {
+		add("place", method.Places.Name(m.Start))
+	}
 	if m, ok := spec.Method.(method.SMC); ok && m.Stop != nil {
 		add("stop", method.Stops.Name(m.Stop))
 	}
@@ -222,7 +231,7 @@ func rows(spec Spec) (used []string) {
 var tables = map[string]config.Family{
 	"method": method.Methods, "likelihood": nn.Likelihoods, "layer": nn.Layers, "prior": bnn.Priors,
 	"optimiser": nn.Optimisers, "schedule": nn.Schedules, "start": bnn.Starts, "weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
-	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers, "stop": method.Stops,
+	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers, "place": method.Places, "stop": method.Stops,
 	"score": decide.Scores, "signal": decide.Signals, "cutoff": decide.Cutoffs,
 }
 
@@ -280,7 +289,7 @@ var settings = map[string]string{
 	"path ctr":               "method.smc={path: {ctr: {iterations: 7, batch: 30}}, move: {leapfrog: {step: 0.1}}}",
 	"path linear":            "method.smc={path: {linear: {iterations: 7, batch: 30, grow: 20}}, move: {leapfrog: {step: 0.1}}}",
 	"path automated":         "method.smc={path: {automated: {iterations: 7, batch: 30, grow: 20}}, move: {leapfrog: {step: 0.1}}}",
-	"path sda":               "method.smc={path: {sda: {iterations: 7, batch: 30, grow: 20, exact: true, scale: true}}, move: {leapfrog: {step: 0.1}}}",
+	"path sda":               "method.smc={path: {sda: {iterations: 7, batch: 30, grow: 20, first: 0.3, entropy: 2, exact: true, scale: true}}, move: {leapfrog: {step: 0.1}}}",
 	"occasion ess":           "method.smc.resample={when: {ess: 0.25}}",
 	"likelihood bernoulli":   "model.likelihood=bernoulli",
 	"weighting reversal":     "method.smc={weight: reversal, move: {pcn: {}}}",

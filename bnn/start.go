@@ -23,18 +23,27 @@ func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 // untrained sets the values of a tensor of a network that nobody has trained: weights to draws of N(0, gain/fan_in), and all else to
 // Neutral. Weights of outputs that are scales are 0, and so is B of a low-rank update (nn.Tensor.Zero).
 func untrained(t nn.Tensor, gain float64, s *rng.Stream, values []float64) {
-	if t.Kind != nn.Weights && t.Kind != nn.Updates {
-		for i := range values {
-			values[i] = Neutral(t.Kind)
-		}
+	if !t.Kind.Weighs() {
+		neutral(t, values)
 		return
 	}
+	normals(s, values, math.Sqrt(gain)/math.Sqrt(float64(t.FanIn)))
+	clear(values[t.Size-t.Zero:])
+}
+
+// normals sets values to draws of N(0, sd²).
+func normals(s *rng.Stream, values []float64, sd float64) {
 	s.Normals(values)
-	sd := math.Sqrt(gain) / math.Sqrt(float64(t.FanIn))
 	for i := range values {
 		values[i] *= sd
 	}
-	clear(values[t.Size-t.Zero:])
+}
+
+// neutral sets the values of a tensor to Neutral.
+func neutral(t nn.Tensor, values []float64) {
+	for i := range values {
+		values[i] = Neutral(t.Kind)
+	}
 }
 
 // Neutral is the value at which the components of a tensor start where they are not drawn: 1 for γ of a normalisation, 1e-4 for its ε, and

@@ -144,3 +144,21 @@ func TestReadClasses(t *testing.T) {
 		t.Errorf("for a regression: %v", err)
 	}
 }
+
+// Examples of other classes are standardised as those of the network's are.
+func TestOtherClassesKeepChannels(t *testing.T) {
+	run := loaded(t, Settings{Train: &Arrays{trainImages, trainLabels}, Test: &Arrays{testImages, testLabels}, Standardise: "channels"}, Need{})
+	m := ClassMap{2: NoClass}
+	for c := range int32(run.Schema.Classes) {
+		if c != 2 {
+			m[c] = c
+		}
+	}
+	p, err := run.Schema.ReadClasses(testImages, testLabels, "", m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own := p.Test.Channels; own == nil || p.Unshared.Set.Channels != own || p.Unshared.Set.Labels != nil || p.Unshared.Set.Len() == 0 {
+		t.Errorf("standardised by %+v, the others by %+v", own, p.Unshared.Set.Channels)
+	}
+}

@@ -120,7 +120,9 @@ func groupsOfPictures(names []string, of, others *Set, n, key int) (all []Group)
 
 // withoutTargets returns the inputs of a set without its targets.
 func withoutTargets(name string, s *Set) *Set {
-	return &Set{Name: name, Shape: s.Shape, U8: s.U8, F32: s.F32}
+	inputs := *s
+	inputs.Name, inputs.Labels, inputs.Classes, inputs.Names, inputs.Values, inputs.Outputs = name, nil, 0, nil, nil, 0
+	return &inputs
 }
 
 // The groups that are drawn: MNIST7's own key, with the group as iteration, so that they are the same in every run whatever its seed.

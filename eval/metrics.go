@@ -26,6 +26,7 @@ type Metrics struct {
 	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"`      // all restarts
 	ByClass          []ByClass   `json:"by_class,omitempty"`           // the posterior's scores for each class, in the order of the classes; nil for a regression
 	Decided          *Decided    `json:"decided,omitempty"`            // the posterior's scores by a threshold between two classes; nil: none was given
+	Against          *uq.Against `json:"against,omitempty"`            // how far the posterior's probabilities are from those of a reference; nil: none was given
 	Sets             *SetScores  `json:"sets,omitempty"`               // of the posterior's sets or intervals; nil: it makes none
 	Abstention       *Abstention `json:"abstention,omitempty"`         // of the posterior's rule to abstain; nil: none
 	Combined         Combined    `json:"combined,omitempty"`           // nil without comparable evidences

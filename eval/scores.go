@@ -3,7 +3,6 @@ package eval
 import (
 	"fmt"
 
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -18,6 +17,10 @@ type Scores struct {
 	Total     *uq.Number `json:"entropy_total,omitempty"`
 	Aleatoric *uq.Number `json:"entropy_aleatoric,omitempty"`
 	Epistemic *uq.Number `json:"entropy_epistemic,omitempty"`
+
+	Against *uq.Against `json:"against,omitempty"` // nil: they were compared with no reference
+
+	probs []float64 // that were scored, [N, Classes]
 }
 
 // ScoreFiles scores the class probabilities in a file, [examples, classes] or [particles, examples, classes], against
@@ -33,59 +36,43 @@ func ScoreFiles(probs, labels, weights string, names []string) (*Scores, error) 
 }
 
 func scoreFiles(probs, labels, weights string, names []string) (*Scores, error) {
-	p, err := data.ReadArray(probs)
+	p, err := readProbabilities(probs)
 	if err != nil {
 		return nil, err
 	}
-	particles, shape := 1, p.Shape
-	if len(shape) == 3 {
-		particles, shape = shape[0], shape[1:]
-	}
-	if len(shape) != 2 {
-		return nil, fmt.Errorf("%s: shape %v, want probabilities [examples, classes] or [particles, examples, classes]", probs, p.Shape)
-	}
-	n, classes := shape[0], shape[1]
-	if particles*n*classes == 0 {
-		return nil, fmt.Errorf("%s: shape %v: there is nothing to score", probs, p.Shape)
-	}
-	values := p.Float64s()
-	if err := checkProbabilities(probs, values, p.Shape); err != nil {
-		return nil, err
-	}
-	if names != nil && classes != len(names) {
-		return nil, fmt.Errorf("%s: shape %v has %d classes, the run has %d: want a column for each, in the order of the run's names (%s)",
-			probs, p.Shape, classes, len(names), list(names))
+	n, classes := p.examples, p.classes
+	if names != nil {
+		if err := p.of(len(names), names); err != nil {
+			return nil, err
+		}
 	}
 	y, err := readLabels(labels, n, names)
 	if err != nil {
 		return nil, err
 	}
 	if len(y) != n {
-		return nil, fmt.Errorf("%s has %d labels, [%d], for %d examples in %s, %v", labels, len(y), len(y), n, probs, p.Shape)
+		return nil, fmt.Errorf("%s has %d labels, [%d], for %d examples in %s, %v", labels, len(y), len(y), n, probs, p.shape)
 	}
 	for i, c := range y {
 		if int(c) >= classes {
 			return nil, fmt.Errorf("%s: label %d of example %d: %s has %d classes, 0 to %d", labels, c, i, probs, classes, classes-1)
 		}
 	}
-	if len(p.Shape) == 2 {
+	if len(p.shape) == 2 {
 		if weights != "" {
-			return nil, fmt.Errorf("%s: weights for particles, but %s has none: %v, want [particles, examples, classes]", weights, probs, p.Shape)
+			return nil, fmt.Errorf("%s: weights for particles, but %s has none: %v, want [particles, examples, classes]", weights, probs, p.shape)
 		}
-		return &Scores{N: n, Classes: classes, Evaluation: *uq.Score(values, classes, y)}, nil
+		return &Scores{N: n, Classes: classes, Evaluation: *uq.Score(p.values, classes, y), probs: p.values}, nil
 	}
-	w, err := readWeights(weights, particles)
+	w, err := readWeights(weights, p.shape[0])
 	if err != nil {
 		return nil, err
 	}
-	m := uq.NewMixture(n, classes)
-	for j := range w {
-		m.Add(w[j], uq.Probabilities(values[j*n*classes:(j+1)*n*classes], classes))
-	}
-	mean := m.Predictive()
+	mean := p.mean(w)
 	total, aleatoric, epistemic := uq.Number(uq.Mean(mean.Total)), uq.Number(uq.Mean(mean.Aleatoric)), uq.Number(uq.Mean(mean.Epistemic))
 	return &Scores{
-		N: n, Classes: classes, Particles: particles,
+		N: n, Classes: classes, Particles: p.shape[0],
 		Evaluation: *uq.Evaluate(mean, y, nil), Total: &total, Aleatoric: &aleatoric, Epistemic: &epistemic,
+		probs: mean.Probs,
 	}, nil
 }

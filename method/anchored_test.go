@@ -24,8 +24,8 @@ func posteriors() map[string]Method {
 		"metropolis": MCMC{Chains: 4, Start: "prior", Epochs: 200, Keep: 40, Move: mcmc.Metropolis{SD: 0.01}},
 		"tempering":  SMC{Particles: 30, Move: mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Count: 3}}},
 		"smc-pcn":    SMC{Particles: 30, Move: mcmc.PCN{Mutations: mcmc.Mutations{Count: 3}}},
-		"batches":    SMC{Particles: 30, Start: "prior", Path: smc.Schedule[smc.Full]{Iterations: 6}, Move: mcmc.Unadjusted{Steps: 2, Step: 0.01}},
-		"epoch":      SMC{Particles: 30, Start: "prior", Path: smc.Schedule[smc.Full]{Iterations: 6}, Move: mcmc.Epoch{Batch: 30, Step: 0.005}},
+		"batches":    SMC{Particles: 30, Start: FromPrior{}, Path: smc.Schedule[smc.Full]{Iterations: 6}, Move: mcmc.Unadjusted{Steps: 2, Step: 0.01}},
+		"epoch":      SMC{Particles: 30, Start: FromPrior{}, Path: smc.Schedule[smc.Full]{Iterations: 6}, Move: mcmc.Epoch{Batch: 30, Step: 0.005}},
 	}
 }
 

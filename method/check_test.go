@@ -72,13 +72,14 @@ func TestCheck(t *testing.T) {
 		{ofIslands(islands, func(m *SMC) { m.Path, m.Move = nil, nil }), []string{
 			"path: want one of " + strings.Join(smc.Paths.Names(), ", "), "move: want one of " + strings.Join(mcmc.Moves.Names(), ", "),
 		}},
-		{ofIslands(islands, func(m *SMC) { m.Start = "init" }), nil},
-		{ofIslands(islands, func(m *SMC) { m.Start = "sgd" }), []string{
+		{ofIslands(islands, func(m *SMC) { m.Start = FromInit{} }), nil},
+		{ofIslands(islands, func(m *SMC) { m.Start = FromRestarts{} }), []string{
 			"start: sgd goes with a path of batches: with path tempering leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 		}},
-		{ofIslands(batches, func(m *SMC) { m.Start = "sdg" }), []string{
-			`start: unknown name "sdg": did you mean "sgd"? (known: prior, tempered, map, sgd, init)`,
+		{ofIslands(islands, func(m *SMC) { m.Start = FromUntrained{By: bnn.JAX{}} }), []string{
+			"start: jax goes with a path of batches: with path tempering leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 		}},
+		{ofIslands(batches, func(m *SMC) { m.Start = FromUntrained{By: bnn.JAX{}} }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Momentum{} }), []string{
 			"weight: momentum would also count the energy errors of rejected proposals: use it with moves without accept or reject (" + strings.Join(mcmc.MovesWhere(false), " or ") + "); leave weight out for the move's own",
 		}},
@@ -109,7 +110,7 @@ func TestCheckWithin(t *testing.T) {
 	literal := smc.Momentum{Literal: true}
 	const (
 		noInit   = ".start: init is the network of model.init, which is not given"
-		unused   = " draws all particles from the prior and does not use model.init: want start: init, or no model.init"
+		unused   = " draws all particles and does not use model.init: want start: init, or no model.init"
 		taken    = ": is for sampling: method as-is takes the network of model.init as it is"
 		evidence = ".combine: islands cannot be weighted by evidence, because "
 		equal    = ": want combine: equal"
@@ -164,31 +165,34 @@ func TestCheckWithin(t *testing.T) {
 		{MCMC{Epochs: 40, Keep: KeepLast, Move: mcmc.HMC{Steps: 80}}, bare, ".epochs: a chain has 40 epochs, and one move of HMC (80 leapfrogs) takes 80: take more epochs, or shorter trajectories"},
 		{MCMC{Epochs: 400, Move: mcmc.HMC{Length: 2, Step: 0.001}}, bare, ".epochs: a chain has 400 epochs, and one move of HMC (length 2) takes 2000: take more epochs, or shorter trajectories"},
 
-		{SMC{}, bare, ""}, {SMC{}, init, ""}, {SMC{Path: full}, init, ""}, {SMC{Path: full, Start: "prior"}, anchored, ""},
-		{SMC{Path: full, Start: "init"}, bare, noInit},
-		{SMC{Path: full, Start: "prior"}, init, ".start: prior" + unused},
-		{SMC{Path: full, Start: "tempered"}, init, ".start: tempered" + unused},
-		{SMC{Path: full, Start: "map"}, searched, ""},
-		{SMC{Path: full, Start: "sgd", Particles: 5}, few, ""},
-		{SMC{Path: full, Start: "sgd", Particles: 3, Islands: 2}, few, "map.restarts: 6 particles start from 5 MAP restarts, one each: want map.restarts of at least 6, or another start"},
+		{SMC{}, bare, ""}, {SMC{}, init, ""}, {SMC{Path: full}, init, ""}, {SMC{Path: full, Start: FromPrior{}}, anchored, ""},
+		{SMC{Path: full, Start: FromInit{}}, bare, noInit},
+		{SMC{Path: full, Start: FromPrior{}}, init, ".start: prior" + unused},
+		{SMC{Path: full, Start: FromTempered{}}, init, ".start: tempered" + unused},
+		{SMC{Path: full, Start: FromUntrained{By: bnn.Torch{}}}, init, ".start: torch" + unused},
+		{SMC{Path: full, Start: FromUntrained{By: bnn.Torch{}}}, anchored, ""}, {SMC{Path: full, Start: FromUntrained{By: bnn.He{}}}, bare, ""},
+		{SMC{Path: full, Start: FromMAP{}}, searched, ""},
+		{SMC{Path: full, Start: FromRestarts{}, Particles: 5}, few, ""},
+		{SMC{Path: full, Start: FromRestarts{}, Particles: 3, Islands: 2}, few, "map.restarts: 6 particles start from 5 MAP restarts, one each: want map.restarts of at least 6, or another start"},
 		{SMC{Path: smc.Tempering{ESS: 0.11}}, bare, ""},
 		{SMC{Path: smc.Tempering{ESS: 0.1}, Particles: 10}, bare, ".particles: tempering keeps a share of 0.1 of 10 particles effective: at most one particle, so the path would be one step; want more than 10 particles"},
-		{SMC{Path: full, Start: "tempered", Particles: 2}, bare, ".particles: tempering keeps a share of 0.5 of 2 particles effective: at most one particle, so the path would be one step; want more than 2 particles"},
+		{SMC{Path: full, Start: FromTempered{}, Particles: 2}, bare, ".particles: tempering keeps a share of 0.5 of 2 particles effective: at most one particle, so the path would be one step; want more than 2 particles"},
 		{SMC{Path: full, Particles: 2}, bare, ""},
-		{SMC{Path: full, Start: "tempered", Move: cheap(5), Weight: literal}, bare, ".start: weight literal leaves out changes of target, but a tempered start weights particles by nothing else: the likelihood would never enter the weights; leave weight out for the move's own, or take another start"},
+		{SMC{Path: full, Start: FromTempered{}, Move: cheap(5), Weight: literal}, bare, ".start: weight literal leaves out changes of target, but a tempered start weights particles by nothing else: the likelihood would never enter the weights; leave weight out for the move's own, or take another start"},
 
 		{SMC{Combine: bnn.Evidence{}}, bare, ""},
 		{SMC{Combine: bnn.Evidence{}}, init, evidence + "with start init" + unknown + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: full}, bare, ""},
-		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "tempered"}, bare, ""},
-		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "sgd"}, bare, evidence + "with start sgd" + unknown + equal},
-		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "map"}, bare, evidence + "with start map" + unknown + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: FromTempered{}}, bare, ""},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: FromRestarts{}}, bare, evidence + "with start sgd" + unknown + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: FromMAP{}}, bare, evidence + "with start map" + unknown + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: FromUntrained{By: bnn.JAX{}}}, bare, evidence + "with start jax" + unknown + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: full, Move: cheap(5), Weight: literal}, bare, evidence + "weight literal leaves out the change of target" + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: constant}, bare, evidence + "path constant goes from one fresh batch to another, and log Z would be far too low" + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: smc.SDA{Iterations: 30}}, bare, evidence + "path sda may end before all examples are annealed in" + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 9}}, bare, evidence + "path linear takes all examples in the last tenth of its iterations, and fewer than 10 iterations have none" + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 10}}, bare, ""},
-		{SMC{Combine: bnn.Evidence{}, Path: constant, Start: "sgd", Particles: 2}, few, evidence + "with start sgd" + unknown + ", and path constant goes from one fresh batch to another, and log Z would be far too low" + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: constant, Start: FromRestarts{}, Particles: 2}, few, evidence + "with start sgd" + unknown + ", and path constant goes from one fresh batch to another, and log Z would be far too low" + equal},
 
 		{SMC{Path: constant, Move: cheap(8)}, bare, ""},
 		{SMC{Path: constant, Move: cheap(9)}, bare, ".move.leapfrog.gradient: 9 examples save nothing: a mini-batch must be smaller than the path's batches of 9" + dearer},

@@ -55,7 +55,7 @@ func ReadCourses(text []byte, restarts int) (courses []Course, err error) {
 		if err := jsontext.Read(line, &c); err != nil {
 			return nil, fmt.Errorf("line %d: %w", len(courses)+1, err)
 		}
-		if n := len(courses); c.Restart < n || n > 0 && c.Restart <= courses[n-1].Restart || c.From < 0 || c.From > 1 || len(c.Train) <= 1-c.From || c.Val != nil && len(c.Val) != len(c.Train) {
+		if n := len(courses); c.Restart < n || n > 0 && c.Restart <= courses[n-1].Restart || c.From < 0 || c.From > 1 || len(c.Train) == 0 || c.Val != nil && len(c.Val) != len(c.Train) {
 			return nil, fmt.Errorf("line %d has restart %d from epoch %d, with the training NLL of %d epochs and the validation NLL of %d",
 				len(courses)+1, c.Restart, c.From, len(c.Train), len(c.Val))
 		}

@@ -69,6 +69,25 @@ func (b *search) restarts() []*restart {
 	return parts
 }
 
+// take scores the given network of a search of no epoch, which has ended then.
+func (b *search) take(ctx context.Context, restarts []*restart) error {
+	if b.Epochs > 0 {
+		return nil
+	}
+	for _, r := range restarts {
+		r.work = r.scratch()
+		err := r.begin(ctx)
+		if err == nil {
+			err = finite("log-likelihood", -r.Train[0], b.Rate)
+		}
+		if err != nil {
+			return fmt.Errorf("MAP restart %d, at its start: %w", r.number, err)
+		}
+		r.work, r.Ended = nil, true
+	}
+	return nil
+}
+
 // points gathers the state that each restart keeps and chooses the best of them. Restarts whose loss was not finite are left out, while at
 // least half remain: else the error is that of the first.
 func (b *search) points(ctx context.Context, restarts []*restart) (*Points, error) {

@@ -106,6 +106,9 @@ func (j *Job) search(ctx context.Context, out *Outcome) error {
 	}
 	j.descents = b
 	restarts := b.restarts()
+	if err := b.take(ctx, restarts); err != nil {
+		return err
+	}
 	if err := j.carryOut(ctx, b.phase(restarts, scale, j.Tell), out.Cost); err != nil {
 		return err
 	}

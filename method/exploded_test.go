@@ -96,7 +96,7 @@ func TestExploded(t *testing.T) {
 // from there, by more than any standard error, is what the moves are for.
 func TestUnlearningIsNoExplosion(t *testing.T) {
 	m := SMC{
-		Particles: 4, Islands: 1, Move: mcmc.Epoch{Batch: 20, Step: 0.05}, Path: smc.Schedule[smc.Full]{Iterations: 8}, Weight: smc.Equal{}, Start: "map",
+		Particles: 4, Islands: 1, Move: mcmc.Epoch{Batch: 20, Step: 0.05}, Path: smc.Schedule[smc.Full]{Iterations: 8}, Weight: smc.Equal{}, Start: FromMAP{},
 	}.Settle(Around{}, unheard()).(SMC)
 	m.Trace.Unlearning = true
 	job := newJob(t, 2).provide(m)

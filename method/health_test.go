@@ -92,7 +92,7 @@ func TestHealthOfFew(t *testing.T) {
 
 // Iterations of a tempered start tell nothing of the path, healthy or not; nor does no iteration at all.
 func TestTemperedStartDoesNotCount(t *testing.T) {
-	m := SMC{Particles: 10, Islands: 1, Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{}, Start: tempered}
+	m := SMC{Particles: 10, Islands: 1, Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{}, Start: FromTempered{}}
 	s := m.Sampling()
 	even, collapsed := line(0, 10, 0, 10), line(0, 1, 0, 1)
 	for name, c := range map[string]struct {
@@ -163,14 +163,15 @@ func TestDiagnosticsOfLines(t *testing.T) {
 // Every reason why there is no evidence is told.
 func TestNoEvidence(t *testing.T) {
 	for _, c := range []struct {
-		start   string
+		start   Place
 		literal bool
 		want    []finding.Kind
 	}{
-		{"prior", true, []finding.Kind{finding.NoPathOfTargets{Weight: "literal"}}},
-		{"map", false, []finding.Kind{finding.NoEvidence{Start: "map"}}},
-		{"init", false, []finding.Kind{finding.NoEvidence{Start: "init"}}},
-		{"sgd", true, []finding.Kind{finding.NoEvidence{Start: "sgd"}, finding.NoPathOfTargets{Weight: "literal"}}},
+		{FromPrior{}, true, []finding.Kind{finding.NoPathOfTargets{Weight: "literal"}}},
+		{FromMAP{}, false, []finding.Kind{finding.NoEvidence{Start: "map"}}},
+		{FromUntrained{By: bnn.JAX{}}, false, []finding.Kind{finding.NoEvidence{Start: "jax"}}},
+		{FromInit{}, false, []finding.Kind{finding.NoEvidence{Start: "init"}}},
+		{FromRestarts{}, true, []finding.Kind{finding.NoEvidence{Start: "sgd"}, finding.NoPathOfTargets{Weight: "literal"}}},
 	} {
 		var want []finding.Finding
 		for _, k := range c.want {
@@ -180,10 +181,10 @@ func TestNoEvidence(t *testing.T) {
 		trace := []TraceLine{line(1, 1, 0, 1)}
 		found := ofWeights(s, trace)
 		if found[0].Kind != "optimiser" || words(found[1:]) != words(want) {
-			t.Errorf("start %s, literal %v: %q, want %q", c.start, c.literal, words(found), words(want))
+			t.Errorf("start %T, literal %v: %q, want %q", c.start, c.literal, words(found), words(want))
 		}
 		if f := s.evidence(trace, 60); words(f) != words(want) {
-			t.Errorf("start %s, literal %v: evidence %q", c.start, c.literal, words(f))
+			t.Errorf("start %T, literal %v: evidence %q", c.start, c.literal, words(f))
 		}
 	}
 }
@@ -206,23 +207,23 @@ func TestEvidenceOf(t *testing.T) {
 		{smc.SDA{Iterations: 60}, part, finding.PartialTarget, false},
 		{smc.SDA{Iterations: 60}, all, finding.LastTarget, false},
 	} {
-		for _, start := range []string{"prior", "tempered"} {
+		for _, start := range []Place{FromPrior{}, FromTempered{}} {
 			s := SMC{Particles: 8, Islands: 2, Start: start, Path: c.path, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{}}.Sampling()
 			f := s.evidence([]TraceLine{c.end}, 60)
 			if want := finding.Of(finding.Evidence{Estimated: finding.Estimated{Target: c.target, Traced: !c.sure}}); len(f) != 1 || f[0].Words() != want.Words() || s.Comparable != c.sure || !s.Drawn {
-				t.Errorf("%v, start %s: %q, want %q; comparable %v", c.path, start, words(f), want.Words(), s.Comparable)
+				t.Errorf("%v, start %T: %q, want %q; comparable %v", c.path, start, words(f), want.Words(), s.Comparable)
 			}
 		}
 	}
 	for _, path := range []smc.Path{smc.Schedule[smc.Constant]{Iterations: 9, Rule: smc.Constant{Batch: 30}}, smc.Schedule[smc.ConstantToRefine]{Iterations: 10}} {
-		s := SMC{Particles: 8, Islands: 2, Start: "prior", Path: path, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{}}.Sampling()
+		s := SMC{Particles: 8, Islands: 2, Start: FromPrior{}, Path: path, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{}}.Sampling()
 		if f := s.evidence([]TraceLine{all}, 60); words(f) != finding.Of(finding.NoEvidenceByFresh{Path: smc.Paths.Name(path), Others: "tempering, ladder, full, linear, automated and sda"}).Words() || s.Comparable || s.estimates() {
 			t.Errorf("%v: %q; comparable %v, in the trace %v", path, words(f), s.Comparable, s.estimates())
 		}
 	}
-	for _, start := range []string{"map", "sgd", "init"} {
+	for _, start := range []Place{FromMAP{}, FromRestarts{}, FromInit{}, FromUntrained{By: bnn.He{}}, FromUntrained{By: bnn.JAX{}, Shared: true}} {
 		if s := (SMC{Particles: 8, Islands: 2, Start: start, Path: smc.Schedule[smc.Full]{}, Move: mcmc.HMC{}}).Sampling(); s.Drawn || s.Comparable {
-			t.Errorf("start %s: %+v", start, s)
+			t.Errorf("start %T: %+v", start, s)
 		}
 	}
 }

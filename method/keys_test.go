@@ -15,7 +15,7 @@ func drawing() map[string]Method {
 		"multi-swag":  SWAG{Averaging: Averaging{Members: 2, Warmup: 1, Snapshots: 3}, Rank: 2, Draws: 3},
 		"swa of one":  SWA{Averaging{Members: 1, Warmup: 2, Snapshots: 2}},
 		"vi, batches": VI{Epochs: 5, Batch: 7, Draws: 3},
-		"batches":     SMC{Particles: 3, Islands: 2, Start: "prior", Path: smc.Schedule[smc.Constant]{Epochs: 2, Rule: smc.Constant{Batch: 9}}, Move: mcmc.Epoch{Batch: 4, Step: 0.01}},
+		"batches":     SMC{Particles: 3, Islands: 2, Start: FromPrior{}, Path: smc.Schedule[smc.Constant]{Epochs: 2, Rule: smc.Constant{Batch: 9}}, Move: mcmc.Epoch{Batch: 4, Step: 0.01}},
 		"sghmc":       MCMC{Chains: 2, Start: "prior", Epochs: 12, Keep: 2, Move: mcmc.SGHMC{Batch: 9, Step: 0.001}},
 	}
 	for name, c := range small {

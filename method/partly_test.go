@@ -80,15 +80,15 @@ func TestPartlyStarts(t *testing.T) {
 			t.Errorf("%s: islands share %d and %d parameters, want two draws of %d", name, len(one), len(two), n)
 		}
 		job.Init = whole[:p]
-		check(islandStarts.find("init"), 1, 3, 0)
+		check(SMC{Start: FromInit{}}.start(), 1, 3, 0)
 		check(chainStarts.find("init"), 1, 1, 0)
-		check(islandStarts.find("prior"), 1, 3, 0)
+		check(SMC{}.start(), 1, 3, 0)
 		if theta, _ := part(0); !slices.Equal(job.anchor(), theta) {
 			t.Errorf("%s: anchored at %v", name, job.anchor())
 		}
 		job.Points = &Points{Net: job.Net.Whole(), Theta: whole, Chosen: 3}
-		check(islandStarts.find("map"), 0, 3, 3)
-		check(islandStarts.find("tempered"), 0, 3, 3)
+		check(SMC{Start: FromMAP{}}.start(), 0, 3, 3)
+		check(SMC{Start: FromTempered{}}.start(), 0, 3, 3)
 		check(chainStarts.find("map"), 2, 1, 2)
 		if theta, _ := part(3); !slices.Equal(job.anchor(), theta) {
 			t.Errorf("%s: anchored at %v, not at the best restart", name, job.anchor())
@@ -128,7 +128,7 @@ func TestPartlyEnsembles(t *testing.T) {
 		still := mcmc.HMC{Steps: 1, Step: 1e-9}
 		for _, m := range []Method{
 			AsIs{}, MCMC{Chains: 2, Start: "init", Epochs: 4, Keep: 2, Move: still},
-			SMC{Particles: 3, Islands: 2, Start: "init", Path: smc.Schedule[smc.Full]{Iterations: 2}, Move: still},
+			SMC{Particles: 3, Islands: 2, Start: FromInit{}, Path: smc.Schedule[smc.Full]{Iterations: 2}, Move: still},
 		} {
 			job.Run = without(t)
 			out := do(t, job, m.Settle(Around{Init: true}, unheard()))
@@ -146,7 +146,7 @@ func TestPartlyEnsembles(t *testing.T) {
 
 // Particles of a partly random network share ψ: a restart for each is refused.
 func TestPartlySGD(t *testing.T) {
-	m := SMC{Start: "sgd", Path: smc.Schedule[smc.Full]{Iterations: 3}}
+	m := SMC{Start: FromRestarts{}, Path: smc.Schedule[smc.Full]{Iterations: 3}}
 	for _, partly := range []bool{false, true} {
 		around := Around{Partly: partly}
 		m := m.Settle(around, unheard())

@@ -42,7 +42,7 @@ func TestParticlesAreCompleted(t *testing.T) {
 		"given":                     {SMC{Particles: 7}, known, 7},
 		"a ladder":                  {SMC{Path: smc.Ladder{Temperatures: []float64{1}}}, known, 130},
 		"batches":                   {SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}}, Sizes{}, 10},
-		"each at a restart":         {SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Start: "sgd"}, known, 10},
+		"each at a restart":         {SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Start: FromRestarts{}}, known, 10},
 		"learned layers":            {SMC{}.Settle(Around{Partly: true}, unheard()), Sizes{Examples: 1000, Operations: 1}, 10},
 	} {
 		m := c.m.Settle(Around{}, unheard()).(SMC)

@@ -33,7 +33,10 @@ type Search struct {
 	Restarts int     `yaml:"restarts"` // descents, each from its own start; default 8, or as many as the method starts from
 	Rate     float64 `yaml:"rate"`     // the largest step, that of the first epoch unless the schedule warms up; default: the optimiser's usual one, 0.03 for sgd
 	Batch    int     `yaml:"batch"`    // examples a step; default 64
-	Epochs   int     `yaml:"epochs"`   // passes over the examples, at most; default 300, without validation examples 5
+
+	// Epochs are the passes over the examples, at most; default 300, without validation examples 5. With 0, which a config writes with
+	// restarts: 1, the result is the network of model.init as it is.
+	Epochs int `yaml:"epochs,zero"`
 
 	// Start is where descents begin. Default: he for networks with a normalisation, prior for others. The first descent begins at model.init,
 	// if that is given.
@@ -86,7 +89,7 @@ func (s Search) Check(f *config.Faults) {
 	f.Within("restarts", s.Restarts, 1, rng.MaxParticles)
 	f.Positive("rate", s.Rate)
 	f.AtLeast("batch", s.Batch, 1)
-	f.AtLeast("epochs", s.Epochs, 1)
+	f.AtLeast("epochs", s.Epochs, 0)
 	f.OneOf("keep", s.Keep, KeepBestEpoch, KeepLastEpoch)
 	f.AtLeast("patience", s.Patience, 0)
 	f.If(s.Optimiser == nil, "optimiser", "want one of %s", strings.Join(nn.Optimisers.Names(), ", "))

@@ -113,5 +113,8 @@ func searched(made []int, ended []bool, most int) float64 {
 			total += max(each, float64(n+1))
 		}
 	}
+	if total == 0 { // no epoch was asked for
+		return 1
+	}
 	return all / total
 }

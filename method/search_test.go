@@ -323,7 +323,7 @@ func TestMAPErrors(t *testing.T) {
 		"no batch":  {looking{Search: Search{Batch: -1}}, good, nil, "MAP: batch: want at least 1, have -1"},
 		"no rate":   {looking{Search: Search{Rate: math.NaN()}}, good, nil, "MAP: rate: want a number above 0, have NaN"},
 		"impatient": {looking{Search: Search{Patience: -1}}, good, nil, "MAP: patience: want at least 0, have -1"},
-		"no epochs": {looking{Search: Search{Epochs: -1}}, good, nil, "MAP: epochs: want at least 1, have -1"},
+		"no epochs": {looking{Search: Search{Epochs: -1}}, good, nil, "MAP: epochs: want at least 0, have -1"},
 		"dimension": {looking{}, prior(t, linear(t, nn.Gaussian{SD: 1}), 1), nil, "prior of 3 parameters"},
 		"too many":  {looking{Search: Search{Restarts: 1 << 21}}, good, nil, "MAP: restarts: want below 1048576, have 2097152"},
 		"too long":  {looking{Search: Search{Epochs: 1 << 33}}, good, nil, "iteration 8589934592 is outside"},

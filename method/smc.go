@@ -40,11 +40,10 @@ type SMC struct {
 	Move     mcmc.Move       `yaml:"move"`            // how particles move; default hmc
 	Resample smc.Resampler   `yaml:"resample"`        // how and when particles are copied and dropped; default multinomial; when: the path's default
 
-	// Start is where particles begin. On paths of batches (docs/data-annealing-smc.md, section 3.7): prior (default), draws weighted by
-	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
-	// MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init. On other paths: prior, written as
-	// nothing, or init. On any path the default is init where model.init is given, and neither anchor nor map.
-	Start string `yaml:"start,omitempty"`
+	// Start is where particles begin. On paths of batches (docs/data-annealing-smc.md, section 3.7) the default is prior, draws weighted by the
+	// likelihood of the first batch. On other paths: prior, written as nothing, or init. On any path the default is init where model.init is given,
+	// and neither anchor nor map.
+	Start Place `yaml:"start,omitempty"`
 
 	// Weight must suit the move, and by default it is the move's own. With accept or reject: reversal. Without: momentum, or
 	// bootstrap, or, for comparison only, equal, or literal, as eq. 12 is printed (docs/data-annealing-smc.md, section 5, A3).
@@ -60,15 +59,6 @@ type SMC struct {
 
 var _ Method = SMC{}
 
-// islandStarts lists the places where particles can begin on a path of batches.
-var islandStarts = starts{
-	{name: "prior", drawn: true},
-	{name: "tempered", drawn: true},
-	{name: "map", best: true, at: atBest},
-	{name: "sgd", each: true, at: atRestarts},
-	{name: "init", init: true, at: atInit},
-}
-
 // Title describes the islands.
 func (m SMC) Title() string {
 	particles, by := "", ""
@@ -81,7 +71,7 @@ func (m SMC) Title() string {
 	if m.Pilot {
 		by = " on the temperatures of a pilot run"
 	}
-	return fmt.Sprintf("%s%s by %v%s with %v", numeral.Several(m.Islands, "island"), particles, m.Path, by, m.Move)
+	return fmt.Sprintf("%s%s by %v%s with %v%s", numeral.Several(m.Islands, "island"), particles, m.Path, by, m.Move, m.start().words)
 }
 
 // Settle fills in defaults, and refuses settings that contradict each other or the settings around the method.
@@ -103,10 +93,10 @@ func (m SMC) Settle(around Around, f *config.Faults) Method {
 	}
 	free := around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil // nothing else uses model.init
 	if free {
-		fill(&m.Start, "init")
+		fill(&m.Start, Place(FromInit{}))
 	}
 	if m.Path.Traits().Batches {
-		fill(&m.Start, "prior")
+		fill(&m.Start, Place(FromPrior{}))
 	}
 	if m.Move == nil {
 		m.Move = mcmc.HMC{}
@@ -140,10 +130,13 @@ func (m SMC) drawn() bool { return m.start().drawn }
 
 // start returns the place where the particles begin.
 func (m SMC) start() start {
-	if m.Start == "" {
-		return islandStarts.find("prior")
+	place := m.Start
+	if place == nil {
+		place = FromPrior{}
 	}
-	return islandStarts.find(m.Start)
+	s := place.start()
+	s.name = Places.Name(place)
+	return s
 }
 
 // Check refuses settings that are wrong for any islands.
@@ -152,16 +145,13 @@ func (m SMC) Check(f *config.Faults) {
 		f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
 	}
 	f.Within("islands", m.Islands, 1, rng.MaxIslands)
-	if m.Start != "" {
-		f.OneOf("start", m.Start, islandStarts.names()...)
-	}
 	if m.Path == nil || m.Move == nil {
 		f.If(m.Path == nil, "path", "want one of %s", strings.Join(smc.Paths.Names(), ", "))
 		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
 	mcmc.CheckForPopulation(m.Move, m.Learn != nil, f.In("move."+mcmc.Moves.Name(m.Move)))
-	if start := m.start(); start.name != "" && m.Start != "" && !start.init && !m.Path.Traits().Batches {
+	if start := m.start(); m.Start != nil && !start.init && !m.Path.Traits().Batches {
 		f.Add("start", "%s goes with a path of batches: with path %s leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 			start.name, smc.Paths.Name(m.Path))
 	}
@@ -197,9 +187,9 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 			"%s gives each particle a restart of its own, and the particles of a partly random network share a part of it: want start: map, or leave model.random out",
 			start.name)
 	}
-	if start.drawn && (m.Start == "" || m.Path.Traits().Batches) && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
+	if start.alone() && (m.Start == nil || m.Path.Traits().Batches) && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict(append(in("start"), "model.init"),
-			"%s draws all particles from the prior and does not use model.init: want start: init, or no model.init", start.name)
+			"%s draws all particles and does not use model.init: want start: init, or no model.init", start.name)
 	}
 	if p, n := around.Search, m.Needs().Restarts; p != nil && p.Restarts < n {
 		f.Conflict(append([]string{"map.restarts"}, in("particles", "islands", "start")...),
@@ -242,7 +232,7 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 // checkComparable refuses weights of islands by evidences that are not comparable. in returns the paths of fields in the config.
 func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Faults) {
 	fields, causes := in("combine"), []string(nil)
-	if start := m.start(); !start.drawn && start.name != "" && (start.init || m.Path.Traits().Batches) { // Check refuses others
+	if start := m.start(); !start.drawn && (start.init || m.Path.Traits().Batches) { // Check refuses others
 		if start.init {
 			fields = append(fields, "model.init")
 		}
@@ -262,9 +252,6 @@ func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Fault
 			strings.Join(causes, ", and "), bnn.Combinations.Name(bnn.Equal{}))
 	}
 }
-
-// tempered is the start that moves draws of the prior to the first batch's posterior by adaptive tempering.
-const tempered = "tempered"
 
 // checkSubsample refuses mini-batch gradients where they save nothing or cannot be used.
 func (m SMC) checkSubsample(at string, f *config.Faults) {
@@ -352,7 +339,7 @@ func (m SMC) words(f figures) (long, short string) {
 
 // path returns the path, after the tempered start if there is one.
 func (m SMC) path() smc.Path {
-	if m.Start == tempered {
+	if m.start().tempers {
 		return smc.TemperedStart{Then: m.Path}
 	}
 	return m.Path

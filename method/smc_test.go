@@ -16,7 +16,7 @@ import (
 )
 
 // still are islands that hardly move.
-func still(start string) SMC {
+func still(start Place) SMC {
 	return SMC{
 		Particles: 3, Islands: 2, Combine: bnn.Equal{}, Start: start, Weight: smc.Momentum{},
 		Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{Steps: 1, Step: 1e-9},
@@ -27,8 +27,8 @@ func still(start string) SMC {
 // Where particles are to begin: all at the best restart, each at one of its own, all at the trained network, or at draws of the
 // prior that differ.
 func TestIslandsStart(t *testing.T) {
-	for _, start := range islandStarts.names() {
-		m := still(start)
+	for _, row := range Places {
+		start, m := row.Name, still(row.Part)
 		job := newJob(t, 2).provide(m)
 		out := do(t, job, m)
 		d := job.Net.Dim()
@@ -52,8 +52,12 @@ func TestIslandsStart(t *testing.T) {
 			if !(away(out.Posterior, job.Init) <= 1e-6) || out.Findings[0].Words() != "all particles began at model.init, not at draws of the prior" {
 				t.Errorf("start init: %v from the network; found %q", away(out.Posterior, job.Init), words(out.Findings))
 			}
-		default:
-			t.Errorf("no case for start %s", start)
+		default: // TestRunFromUntrained, too
+			begun, _ := m.start().begin(job, 0, 3)
+			second, _ := m.start().begin(job, 1, 3)
+			if _, ok := row.Part.(FromUntrained); !ok || !(away(out.Posterior, append(begun, second...)) <= 1e-6) {
+				t.Errorf("start %s: %T, %v from its draws", start, row.Part, away(out.Posterior, append(begun, second...)))
+			}
 		}
 		// Islands that begin at points have no evidence: none is shown, and none is used.
 		drawn := start == "prior" || start == "tempered"
@@ -112,7 +116,7 @@ func TestSamplersOfIslands(t *testing.T) {
 	}{
 		{SMC{}, smc.Tempering{}, mcmc.HMC{Length: mcmc.AutoLength, Accept: 0.9, Jitter: 0.2, Mutations: mcmc.Mutations{Max: 50}}, nil, smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}},
 		{
-			SMC{Path: automated, Start: "tempered", Move: mcmc.Unadjusted{Step: 0.1}}, smc.TemperedStart{Then: automated},
+			SMC{Path: automated, Start: FromTempered{}, Move: mcmc.Unadjusted{Step: 0.1}}, smc.TemperedStart{Then: automated},
 			mcmc.Unadjusted{Steps: 3, Step: 0.1}, smc.Momentum{}, smc.Resampler{Scheme: smc.Multinomial{}, When: smc.BelowRatio(0.5)},
 		},
 		{
@@ -174,7 +178,7 @@ func TestWeightsWithoutEvidence(t *testing.T) {
 // than all.
 func TestOneBatchOfPath(t *testing.T) {
 	for batch, want := range map[int]int{8: 0, 9: 1, 20: 1} {
-		m := still("prior")
+		m := still(FromPrior{})
 		m.Path, m.Move = smc.Schedule[smc.Constant]{Iterations: 3, Rule: smc.Constant{Batch: 9}}, mcmc.Epoch{Step: 1e-6, Batch: batch}
 		said := 0
 		for _, f := range do(t, newJob(t, 1).provide(m), m).Findings {

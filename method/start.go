@@ -9,13 +9,18 @@ import (
 
 // start is a place where particles or chains begin.
 type start struct {
-	name  string
-	drawn bool                                            // draws of the prior: weights from such a start estimate an evidence
-	init  bool                                            // it needs a trained network, model.init
-	each  bool                                            // it needs a restart for every particle
-	best  bool                                            // it needs the best restart
-	at    func(job *Job, island, particles int) []float64 // networks of an island's particles, whole; nil: draws of the prior
+	name    string
+	words   string                                          // that end a title; empty: none
+	drawn   bool                                            // draws of the prior: weights from such a start estimate an evidence
+	tempers bool                                            // adaptive tempering leads the draws to the first target
+	init    bool                                            // it needs a trained network, model.init
+	each    bool                                            // it needs a restart for every particle
+	best    bool                                            // it needs the best restart
+	at      func(job *Job, island, particles int) []float64 // networks of an island's particles, whole; nil: draws of the prior
 }
+
+// alone reports whether the start needs no network that was trained before.
+func (s start) alone() bool { return !s.init && !s.each && !s.best }
 
 // needs returns what a sampler that begins at the start needs for a number of particles, over all islands.
 func (s start) needs(particles int) Needs {
@@ -27,14 +32,16 @@ func (s start) needs(particles int) Needs {
 }
 
 // begin returns where the particles of an island begin, nil for draws of the prior, and ψ, which they have in common; no ψ where
-// nothing is learned.
+// nothing is learned. ψ is that of the first particle or, where networks that nobody has trained are drawn beside one that is given, of that.
 func (s start) begin(job *Job, island, particles int) (theta, psi []float64) {
 	if s.at == nil {
 		return nil, job.shared(island)
 	}
-	theta, _ = job.divide(s.at(job, island, particles))
-	_, psi = job.divide(s.at(job, island, 1))
-	return theta, psi
+	theta, psi = job.divide(s.at(job, island, particles))
+	if s.alone() && job.whole() != nil {
+		return theta, job.shared(island)
+	}
+	return theta, psi[:job.Net.Learned()]
 }
 
 // whole returns the network that a posterior may be anchored at: the best restart or, without a search, model.init; nil if there

@@ -54,6 +54,9 @@ func (l Embed) derive(b *builder, n *node) error {
 	return nil
 }
 
+// Embeds reports whether the tensor holds the vectors of an Embed, a row for each.
+func (t Tensor) Embeds() bool { return t.Of == Layers.Name(Embed{}) }
+
 // choosy is a layer that takes some inputs alone.
 type choosy interface {
 	takes(set *data.Set) error // of a network's first layer

@@ -14,3 +14,6 @@ const (
 	Own                   // the likelihood's own, such as log_sd
 	Updates               // A and B of a low-rank update: weights that nobody has trained before; B starts at 0 (Tensor.Zero)
 )
+
+// Weighs reports whether a tensor of the kind multiplies the values that come into its layer.
+func (k Kind) Weighs() bool { return k == Weights || k == Updates }

@@ -43,8 +43,8 @@ type filtered struct{ starling.Filtering }
 func (f filtered) Kind() starling.Kind { return starling.FilterRuns }
 
 // Whole implements Work.
-func (f filtered) Whole(dir string) starling.Whole {
-	return starling.Whole{Dir: dir, Filter: &f.Filtering}
+func (f filtered) Whole(dir string) *starling.Whole {
+	return &starling.Whole{Dir: dir, Filter: &f.Filtering}
 }
 
 // Run implements Work.

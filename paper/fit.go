@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
@@ -49,7 +50,7 @@ func (f fit) Run(ctx context.Context, o starling.Options) ([]string, error) {
 }
 
 // Whole implements Work.
-func (f fit) Whole(dir string) starling.Whole { return starling.Whole{Dir: dir, Fit: &f.Spec} }
+func (f fit) Whole(dir string) *starling.Whole { return &starling.Whole{Dir: dir, Fit: &f.Spec} }
 
 // Open implements Work. Options say where data are, for figures that take them.
 func (f fit) Open(ctx context.Context, dir string, o starling.Options) (Done, error) {
@@ -78,6 +79,8 @@ type fitDone struct {
 	options  starling.Options
 	assessed *eval.Assessment   // nil: not yet
 	figures  map[string]float64 // those of beside; nil: not yet
+	test     *uq.Predictive     // of the test examples; nil: not yet
+	origin   *bnn.Ensemble      // the first of runs together; nil: it is none of Together
 }
 
 // tell reports the progress of figures that take long.

@@ -30,6 +30,7 @@ var GOHSMC = Table{
 		{Name: "unit_crps", Title: "CRPS (sd 1)", Digits: 4, Most: math.Inf(1), Aside: true, Of: one(unscaled(uq.UnitCRPS))},
 	},
 	Cells: gohsmcCells(),
+	More:  pairedCells,
 }
 
 // bias is the reading-th reading of the paper's column "bias".
@@ -57,7 +58,7 @@ var experiments = []experiment{
 func (e experiment) problem() problem {
 	n := examples(e.set)
 	return problem{
-		set: e.set, batch: e.batch, train: n - n*3/10 - n/10,
+		set: e.set, searched: e.set, batch: e.batch, train: n - n*3/10 - n/10,
 		data:       split(e.set, e.standardise),
 		layers:     fmt.Sprintf("[{dense: %d}, gelu, {dense: 20}, gelu, {dense: 1}]", e.width),
 		likelihood: "{sd: 1}",
@@ -80,9 +81,34 @@ func gohsmcCells() (cells []Cell) {
 				Name: name, Config: tuned(m, p), Reduced: m.reduced, Published: published(i, k), Excluded: slices.Contains(inconsistent, name),
 			})
 		}
-		if e.set == "yacht" { // (b) is run on the smallest set alone
-			cells = append(cells, Cell{Name: e.set + "-" + ohsmcMetropolis.name, Config: tuned(ohsmcMetropolis, p), Reduced: ohsmcMetropolis.reduced})
+		for _, m := range companions() {
+			if m.sets != nil && !slices.Contains(m.sets, e.set) {
+				continue
+			}
+			c := Cell{Name: e.set + "-" + m.name, Config: tuned(m.recipe, p), Reduced: m.reduced}
+			if m.against != "" {
+				c.Against = e.set + "-" + m.against
+			}
+			cells = append(cells, c)
 		}
 	}
 	return cells
+}
+
+// companion is a method that the paper's table lacks.
+type companion struct {
+	recipe
+	against string   // the method that it is compared with seed by seed; empty: none
+	sets    []string // nil: all
+}
+
+func companions() []companion {
+	seconds := []string{"yacht", "concrete"} // sets on which a run takes seconds
+	all := []companion{{ohsmcMetropolis, "", seconds[:1]}, {langevinBootstrap, gohsmc.name, nil}}
+	for _, last := range []int{1, 3, 10} {
+		all = append(all,
+			companion{langevin(gohsmc.name, "", last), gohsmc.name, seconds},
+			companion{langevin(langevinBootstrap.name, bootstrapped, last), gohsmc.name, seconds})
+	}
+	return all
 }

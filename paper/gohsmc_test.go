@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/smc"
@@ -28,12 +30,14 @@ func TestEveryCellParses(t *testing.T) {
 			if seen[c.Name] {
 				t.Errorf("%s: two cells are named %s", table.Name, c.Name)
 			}
-			if c.From != "" && !seen[c.From] {
-				t.Errorf("%s: cell %s begins at %s, which does not stand before it", table.Name, c.Name, c.From)
+			for _, n := range c.Needs {
+				if !seen[n.Cell] {
+					t.Errorf("%s: cell %s needs %s, which does not stand before it", table.Name, c.Name, n.Cell)
+				}
 			}
 			seen[c.Name] = true
 			if c.NotRun != "" {
-				if c.Config != nil || c.Substitute != "" || c.From != "" {
+				if c.Config != nil || c.Substitute != "" || c.Needs != nil {
 					t.Errorf("%s: cell %s is not run, and has what runs need", table.Name, c.Name)
 				}
 				continue
@@ -47,7 +51,7 @@ func TestEveryCellParses(t *testing.T) {
 				continue
 			}
 			text := work.(interface{ YAML() []byte }).YAML()
-			back, err := table.Kind.Parse("back", text)
+			back, err := table.kind(c).Parse("back", text)
 			if err != nil || !bytes.Equal(back.(interface{ YAML() []byte }).YAML(), text) || !bytes.Contains(text, []byte("\nseed: 3\n")) {
 				t.Errorf("%s: %s reads back as\n%+v\n%v", table.Name, c.Name, back, err)
 			}
@@ -63,7 +67,7 @@ func TestEveryCellParses(t *testing.T) {
 func TestGuidedCells(t *testing.T) {
 	train := map[string]int{"california": 12384, "concrete": 618, "yacht": 186, "wine-red": 961, "wine-white": 2940, "naval": 7161}
 	batch := map[string]int{"california": 100}
-	n := 0
+	n, of := 0, map[string]int{}
 	for _, c := range GOHSMC.Cells {
 		set, how, _ := strings.Cut(strings.ReplaceAll(c.Name, "wine-", "wine_"), "-")
 		set = strings.ReplaceAll(set, "_", "-")
@@ -85,12 +89,32 @@ func TestGuidedCells(t *testing.T) {
 		}
 		n++
 		want := fmt.Sprint(smc.Schedule[smc.Constant]{Epochs: 100, Rule: smc.Constant{Batch: max(50, batch[set])}})
-		if m.Particles != 100 || fmt.Sprint(m.Path) != want || m.Keep != (smc.Best{}) || m.Learn.String() != "Adam, rate 0.01" {
+		how, last, averaged := strings.Cut(how, "-last-")
+		keep := smc.Keeper(smc.Best{})
+		if averaged { // yacht has 4 batches an epoch, concrete 13
+			epochs, err := strconv.Atoi(last)
+			if err != nil || epochs < 1 {
+				t.Errorf("%s: last %s", c.Name, last)
+			}
+			keep = smc.After{Iterations: (100 - epochs) * map[string]int{"yacht": 4, "concrete": 13}[set], As: safetensors.Float32}
+		}
+		if c.Against != "" {
+			if of[how]++; c.Against != set+"-gohsmc" || how == "gohsmc" && !averaged {
+				t.Errorf("%s is compared with %s", c.Name, c.Against)
+			}
+		}
+		if m.Particles != 100 || fmt.Sprint(m.Path) != want || m.Keep != keep || m.Learn.String() != "Adam, rate 0.01" {
 			t.Errorf("%s: %s", c.Name, spec.YAML())
 		}
 		switch move := m.Move.(type) {
 		case mcmc.Unadjusted:
-			if how != "gohsmc" || move.Steps != 1 || !(math.Abs(move.Step*move.Step*float64(train[set])-1) <= 1e-9) || m.Weight != (smc.Momentum{}) {
+			weight, when := smc.Weighting(smc.Momentum{}), smc.Occasion(smc.BelowHalf)
+			if how == "langevin-bootstrap" {
+				weight, when = smc.Bootstrap{Temperature: smc.Temperature{Both: 1}}, smc.Always{}
+			} else if how != "gohsmc" {
+				t.Errorf("%s moves as GOHSMC does", c.Name)
+			}
+			if move.Steps != 1 || !(math.Abs(move.Step*move.Step*float64(train[set])-1) <= 1e-9) || m.Weight != weight || m.Resample.When != when {
 				t.Errorf("%s moves by %+v, weights %v", c.Name, move, m.Weight)
 			}
 		case mcmc.Walk:
@@ -105,8 +129,46 @@ func TestGuidedCells(t *testing.T) {
 			t.Errorf("%s moves by %+v", c.Name, move)
 		}
 	}
-	if len(GOHSMC.Cells) != 37 || n != 13 {
-		t.Errorf("%d cells, %d of them populations: want 6 × 6 + 1, 6 × 2 + 1", len(GOHSMC.Cells), n)
+	if len(GOHSMC.Cells) != 55 || n != 31 || of["langevin-bootstrap"] != 12 || of["gohsmc"] != 6 {
+		t.Errorf("%d cells, %d of them populations: want 6 × 6 + 1 + 18, 6 × 2 + 1 + 18; compared %v", len(GOHSMC.Cells), n, of)
+	}
+}
+
+// Cells are compared with others by seeds that both have, of one protocol. By hand: yacht's differences are −1, −2 and −6 at seeds 2, 3 and 5,
+// with the mean −3 and the standard deviation √7, over √3; red wine's is one number.
+func TestPairedBySeed(t *testing.T) {
+	run := func(cell string, seed uint64, protocol string, rmse float64) Run {
+		return Run{Cell: cell, Seed: seed, Protocol: protocol, Figures: map[string]Values{"rmse": {uq.Number(rmse)}, "unit_nll": {uq.Number(2 * rmse)}}}
+	}
+	runs := []Run{
+		run("yacht-gohsmc", 5, "same", 16), run("yacht-gohsmc", 3, "same", 4), run("yacht-gohsmc", 2, "same", 8), run("yacht-gohsmc", 1, "same", 100),
+		run("yacht-langevin-bootstrap", 2, "same", 7), run("yacht-langevin-bootstrap", 3, "same", 2), run("yacht-langevin-bootstrap", 4, "same", 50),
+		run("yacht-langevin-bootstrap", 5, "same", 10), run("wine-red-gohsmc", 1, "same", 1), run("wine-red-langevin-bootstrap", 1, "same", 1.5),
+		run("concrete-gohsmc", 1, "same", 1), run("concrete-langevin-bootstrap", 1, "reduced: "+fewEpochs, 3), run("naval-langevin-bootstrap", 1, "same", 3),
+	}
+	const want = `### Paired by seed, mean ± standard error of the difference
+
+| cell | minus | pairs | RMSE | NLL (sd 1) |
+|---|---|---|---|---|
+| yacht-langevin-bootstrap | yacht-gohsmc | 3 | -3.0000 ± 1.5275 | -6.0000 ± 3.0551 |
+| wine-red-langevin-bootstrap | wine-red-gohsmc | 1 | 0.5000 | 1.0000 |
+`
+	if text, err := GOHSMC.More(&GOHSMC, "", runs); err != nil || text != want {
+		t.Errorf("%s, %v, want\n%s", text, err, want)
+	}
+	if text, err := GOHSMC.More(&GOHSMC, "", runs[:4]); err != nil || text != "" {
+		t.Errorf("without a pair: %q, %v", text, err)
+	}
+}
+
+// The page shows the differences of the recorded runs.
+func TestRecordedPairs(t *testing.T) {
+	page, err := os.ReadFile("../docs/results/gohsmc.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := GOHSMC.More(&GOHSMC, "", GOHSMC.Recorded()); err != nil || text == "" || !strings.Contains(string(page), text) {
+		t.Errorf("docs/results/gohsmc.md does not show what starling reproduce gohsmc prints below the table, %v:\n%s", err, text)
 	}
 }
 
@@ -276,13 +338,30 @@ method: {smc: {particles: 3, path: {constant: {epochs: 1, batch: 8}}, move: {lea
 // The search takes the lowest validation NLL of the settings that have a run; one that is NaN is not it. Every method and set has the
 // same number of settings.
 func TestSearchChooses(t *testing.T) {
+	compared := 0
 	for _, m := range table1Methods {
 		if n := len(m.grid()); m.axes != nil && n != 6 || m.axes == nil && n != 1 || m.usual >= n {
 			t.Errorf("%s has %d settings, and takes the one of index %d", m.name, n, m.usual)
 		}
 	}
-	if len(GOHSMCSearch.Cells) != 6*4*6 {
+	if len(GOHSMCSearch.Cells) != 6*4*6*3 {
 		t.Errorf("%d cells", len(GOHSMCSearch.Cells))
+	}
+	for _, c := range Uncertainty.Cells { // its settings are searched with its own noise, on its own set
+		for _, other := range GOHSMCSearch.Cells {
+			if number, ok := strings.CutPrefix(other.Name, c.Name+"-"); !ok || len(number) != 1 {
+				continue
+			}
+			own, _, _ := strings.Cut(string(c.Config(Place{}).Text), "\nprior:")
+			searched, _, _ := strings.Cut(string(other.Config(Place{}).Text), "\nprior:")
+			if searched != own || !strings.Contains(own, "gaussian") {
+				t.Errorf("%s chooses by %s, whose problem is another:\n%s\n%s", c.Name, other.Name, own, searched)
+			}
+			compared++
+		}
+	}
+	if compared != 6*2*4*6 {
+		t.Errorf("%d cells of the search are of cells with other noise", compared)
 	}
 	p := experiments[1].problem()
 	of := func(nll ...float64) map[string]Run {

@@ -24,8 +24,8 @@ type Work interface {
 	Kind() starling.Kind
 	// Run makes the run in o.Folder, or continues it. It returns what a reader must know of the result, in plain words.
 	Run(ctx context.Context, o starling.Options) (notes []string, err error)
-	// Whole is the run as workers elsewhere make it, with its folder here.
-	Whole(dir string) starling.Whole
+	// Whole is the run as workers elsewhere make it, with its folder here; nil: it is made here alone.
+	Whole(dir string) *starling.Whole
 	// Open reads the run back from its folder. The error is a *DifferentError if the folder holds a run of another config, else one of
 	// those of starling.OpenRun, such as a *starling.NotDoneError.
 	Open(ctx context.Context, dir string, o starling.Options) (Done, error)

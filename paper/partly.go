@@ -14,9 +14,10 @@ import (
 
 // problem is what all methods of a set have in common.
 type problem struct {
-	set   string
-	batch int
-	train int // N, the training examples of the split
+	set      string
+	searched string // how the search (GOHSMCSearch) names the problem that chooses the settings: a set, or a set and a noise
+	batch    int
+	train    int // N, the training examples of the split
 
 	data       string // the block data of a config
 	layers     string
@@ -91,23 +92,23 @@ const particles = 100
 
 // The methods of Table 1. VI, SGHMC, SWAG and SVGD have settings that the paper does not name: six each, for every set.
 var (
-	gohsmc = recipe{name: "gohsmc", reduced: reducedSMC, config: func(p problem, _ []float64) string {
-		return smcConfig(p, fmt.Sprintf("move: {leapfrog: {steps: 1, step: %v}}", 1/math.Sqrt(float64(p.train))))
-	}}
+	gohsmc = langevin("gohsmc", "", 0)
 	// The same with noise that is predicted, whose σ falls far below 1 so that steps must be shorter: with 1, yacht dies. Of .3
 	// and .1 it is the one of lower validation NLL, the mean of seeds 1 to 3, on concrete and on yacht.
 	gohsmcPredicted = recipe{
 		name: gohsmc.name, reduced: reducedSMC, axes: []axis{{"step × √N", []float64{.3}}},
 		config: func(p problem, at []float64) string {
-			return smcConfig(p, fmt.Sprintf("move: {leapfrog: {steps: 1, step: %v}}", at[0]/math.Sqrt(float64(p.train))))
+			return smcConfig(p, oneLeapfrog(p, at[0]), "best")
 		},
 	}
-	ohsmc = recipe{name: "ohsmc", reduced: reducedSMC, config: func(p problem, _ []float64) string {
-		return smcConfig(p, "move: {walk: {sd: 0.1}}, weight: bootstrap")
+	// GOHSMC's move with OHSMC's weights and resampling (guided-open-horizon-smc, section 3.2b). It is not in the paper.
+	langevinBootstrap = langevin("langevin-bootstrap", bootstrapped, 0)
+	ohsmc             = recipe{name: "ohsmc", reduced: reducedSMC, config: func(p problem, _ []float64) string {
+		return smcConfig(p, "move: {walk: {sd: 0.1}}"+bootstrapped, "best")
 	}}
 	// The other reading of OHSMC (guided-open-horizon-smc, section 3.3b): a walk that leaves the previous target invariant.
 	ohsmcMetropolis = recipe{name: "ohsmc-metropolis", reduced: reducedSMC, config: func(p problem, _ []float64) string {
-		return smcConfig(p, "move: {metropolis: {sd: 0.1}}")
+		return smcConfig(p, "move: {metropolis: {sd: 0.1}}", "best")
 	}}
 	sghmc = recipe{
 		name: "sghmc", axes: []axis{{"step × N", []float64{.003, .01, .03}}, {"friction", []float64{.1, .5}}}, usual: 2,
@@ -159,8 +160,36 @@ func descents(p problem, restarts int) string {
 
 var reducedSMC = []string{"method.smc.particles=10", "method.smc.path.constant.epochs=5"}
 
-func smcConfig(p problem, move string) string {
-	return fmt.Sprintf("method: {smc: {particles: %d, path: {constant: {epochs: 100, batch: %d}}, %s, %s, keep: best}}", particles, p.batch, move, learn(.01))
+// bootstrapped are the weights of OHSMC, which a config names beside a move. With them particles are resampled in every iteration.
+const bootstrapped = ", weight: bootstrap"
+
+// smcEpochs is the length of the path of every population.
+const smcEpochs = 100
+
+func smcConfig(p problem, move, keep string) string {
+	return fmt.Sprintf("method: {smc: {particles: %d, path: {constant: {epochs: %d, batch: %d}}, %s, %s, keep: %s}}",
+		particles, smcEpochs, p.batch, move, learn(.01), keep)
+}
+
+// langevin is a population that moves as GOHSMC does, with the weights that a config names. It predicts with the best epoch or, if last
+// is not 0, with the states of all iterations of the last epochs.
+func langevin(name, weight string, last int) recipe {
+	reduced := reducedSMC
+	if last > 0 {
+		name, reduced = fmt.Sprintf("%s-last-%d", name, last), append(reduced[:len(reduced):len(reduced)], "method.smc.keep.after=10")
+	}
+	return recipe{name: name, reduced: reduced, config: func(p problem, _ []float64) string {
+		keep := "best"
+		if last > 0 {
+			keep = fmt.Sprintf("{after: %d}", (smcEpochs-last)*((p.train+p.batch-1)/p.batch))
+		}
+		return smcConfig(p, oneLeapfrog(p, 1)+weight, keep)
+	}}
+}
+
+// oneLeapfrog is GOHSMC's move with a step of factor/√N.
+func oneLeapfrog(p problem, factor float64) string {
+	return fmt.Sprintf("move: {leapfrog: {steps: 1, step: %v}}", factor/math.Sqrt(float64(p.train)))
 }
 
 func learn(rate float64) string { return fmt.Sprintf("learn: {adam: {rate: %v}}", rate) }

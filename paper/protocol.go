@@ -11,7 +11,7 @@ import (
 // in records and in JSON.
 //
 //	same                              not at all
-//	reduced: HOW                      they are shorter
+//	reduced: HOW                      they are shorter: those of --budget reduced, or the cell's own (Cell.Short)
 //	substitute: WHAT                  something stands for data or a network of the paper's that are not to be had
 //	substitute: WHAT; reduced: HOW    both
 //
@@ -31,8 +31,11 @@ func (t *Table) Protocol(c Cell, reduced bool) string {
 	if c.Substitute != "" {
 		words = append(words, standsIn+c.Substitute)
 	}
-	if reduced {
+	switch {
+	case reduced:
 		words = append(words, reducedBy+t.Reduced)
+	case c.Short != "":
+		words = append(words, reducedBy+c.Short)
 	}
 	if words == nil {
 		return same
@@ -65,7 +68,7 @@ func (t *Table) checkProtocol(c Cell, protocol string) error {
 	whole := t.Protocol(c, false)
 	before := reducedBy
 	if c.Substitute != "" {
-		before = whole + between + reducedBy
+		before = standsIn + c.Substitute + between + reducedBy
 	}
 	if how, reduced := strings.CutPrefix(protocol, before); protocol != whole && (!reduced || how == "") {
 		return fmt.Errorf("want protocol %q or %q", whole, before+"…")

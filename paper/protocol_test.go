@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -127,11 +128,11 @@ func TestSubstitutesAreShown(t *testing.T) {
 	}
 }
 
-// A cell begins at the network of another cell's run of the same seed and protocol, in the folder beside its own.
+// A cell takes networks from runs of other cells, of the same seed or a later one and of the same protocol, in the folders beside its own.
 func TestCellsBeginAtOthers(t *testing.T) {
 	var from []string
-	cell := Cell{Name: "update", From: "network", Config: func(at Place) Config {
-		from = append(from, at.From)
+	cell := Cell{Name: "update", Needs: []Need{{Cell: "network"}, {Cell: "network", Later: 2}}, Config: func(at Place) Config {
+		from = append(from, at.Needs...)
 		return preset("mnist7-map")(at)
 	}}
 	for _, reduced := range []bool{false, true} {
@@ -139,7 +140,11 @@ func TestCellsBeginAtOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{filepath.Join("out", "table", "network-7"), filepath.Join("out", "table", "network-7-reduced")}; len(from) != 2 || from[0] != want[0] || from[1] != want[1] {
+	var want []string
+	for _, name := range []string{"network-7", "network-9", "network-7-reduced", "network-9-reduced"} {
+		want = append(want, filepath.Join("out", "table", name))
+	}
+	if !slices.Equal(from, want) {
 		t.Errorf("networks of %q, want %q", from, want)
 	}
 }

@@ -25,7 +25,7 @@ import (
 // with its other layers fixed.
 
 // featuresFile is a file of the features of the network that a cell begins at, in a folder beside that of its run.
-func featuresFile(at Place, name string) string { return filepath.Join(at.From+".features", name) }
+func featuresFile(at Place, name string) string { return filepath.Join(at.network()+".features", name) }
 
 // headFile has the last layer's weights. madeFile is written last, and says of which run all the files are.
 const headFile, madeFile = "head.safetensors", "made.json"
@@ -43,7 +43,7 @@ func shakespeareFeatures(ctx context.Context, at Place, o starling.Options) erro
 // writeFeatures writes the features of a set, if they are not there: train.npy, validate.npy and test.npy with their labels, and the weights
 // of the head.
 func writeFeatures(ctx context.Context, set string, at Place, o starling.Options) error {
-	run, err := starling.OpenRun(at.From)
+	run, err := starling.OpenRun(at.network())
 	if err != nil {
 		return fmt.Errorf("the network that the cell begins at: %w", err)
 	}

@@ -57,7 +57,7 @@ method: map
 	}}
 	for _, r := range shakespeareRecipes {
 		cells = append(cells, Cell{
-			Name: "shakespeare-" + r.name, Substitute: shakespeareSubstitute, From: shakespeareNetwork, Reduced: r.reduced, Prepare: shakespeareFeatures,
+			Name: "shakespeare-" + r.name, Substitute: shakespeareSubstitute, Needs: []Need{{Cell: shakespeareNetwork}}, Reduced: r.reduced, Prepare: shakespeareFeatures,
 			Config: func(at Place) Config { return Config{Text: r.text(at)} },
 		})
 	}

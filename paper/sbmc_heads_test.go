@@ -319,8 +319,8 @@ func TestHeadOnFeatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := Place{From: filepath.Join(dir, name)}
-		folder, err := starling.TakeFolder(at.From, starling.FitRuns)
+		at := Place{Needs: []string{filepath.Join(dir, name)}}
+		folder, err := starling.TakeFolder(at.Needs[0], starling.FitRuns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +351,7 @@ method: as-is
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := starling.OpenRun(at.From)
+	run, err := starling.OpenRun(at.Needs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,14 +377,14 @@ method: as-is
 	if err := writeFeatures(t.Context(), "mnist7", at, starling.Options{}); err != nil || len(read()) != 100 {
 		t.Errorf("features of the same run were made again: %v", err)
 	}
-	if err := os.RemoveAll(at.From); err != nil {
+	if err := os.RemoveAll(at.Needs[0]); err != nil {
 		t.Fatal(err)
 	}
 	network("network", 2)
 	if err := writeFeatures(t.Context(), "mnist7", at, starling.Options{}); err != nil || len(read()) != len(before) || bytes.Equal(read(), before) {
 		t.Errorf("features of another run were not made: %v", err)
 	}
-	if err := writeFeatures(t.Context(), "mnist7", Place{From: filepath.Join(dir, "none")}, starling.Options{}); err == nil || !strings.Contains(err.Error(), "the network that the cell begins at") {
+	if err := writeFeatures(t.Context(), "mnist7", Place{Needs: []string{filepath.Join(dir, "none")}}, starling.Options{}); err == nil || !strings.Contains(err.Error(), "the network that the cell begins at") {
 		t.Errorf("no network: %v", err)
 	}
 }

@@ -7,11 +7,11 @@ import (
 )
 
 // GOHSMCSearch is the search for the settings of the baselines in GOHSMC and Uncertainty: every setting of a method's grid on every
-// set, with seed 1, by the NLL of the posterior on the validation examples. It is a table like the others, so that its cells are run
+// set, with noise of 1, that is learned and that is predicted, with seed 1, by the NLL of the posterior on the validation examples. It is a table like the others, so that its cells are run
 // and resumed one by one and its record comes with the program; no test figure is in it. A setting that diverges has no run.
 var GOHSMCSearch = Table{
 	Name:    "gohsmc-search",
-	Title:   "Settings of the baselines of table gohsmc, by NLL on the validation examples",
+	Title:   "Settings of the baselines of tables gohsmc and gohsmc-uncertainty, by NLL on the validation examples",
 	Reduced: fewEpochs,
 	Kind:    Fits,
 	Figures: []Measure{{Name: "validation_nll", Title: "validation NLL", Digits: 4, Least: math.Inf(-1), Most: math.Inf(1), Of: one(validationNLL)}},
@@ -19,8 +19,11 @@ var GOHSMCSearch = Table{
 }
 
 func searchCells() (cells []Cell) {
+	var problems []problem
 	for _, e := range experiments {
-		p := e.problem()
+		problems = append(problems, e.problem())
+	}
+	for _, p := range append(problems, uncertain()...) {
 		for _, m := range table1Methods {
 			if m.axes == nil {
 				continue
@@ -37,7 +40,9 @@ func searchCells() (cells []Cell) {
 }
 
 // trial is the name of the cell that runs a setting of a method's grid.
-func trial(p problem, m recipe, i int) string { return fmt.Sprintf("%s-%s-%d", p.set, m.name, i+1) }
+func trial(p problem, m recipe, i int) string {
+	return fmt.Sprintf("%s-%s-%d", p.searched, m.name, i+1)
+}
 
 // searched are the recorded runs of the search that count, by cell.
 var searched = sync.OnceValue(func() map[string]Run {

@@ -18,9 +18,6 @@ import (
 // (Table 2), where the rule of method.Stopping would have stopped, and what was unlearned (appendix E).
 
 var (
-	// foreign are the groups of inputs that are not of a run's data: the other set, white noise, and its test images with noise added.
-	foreign = []string{"other", "noise", "perturbed"}
-
 	// separations are the figures of a group: how well three scores separate it from the test images, and what the energy decides
 	// at the threshold of the validation images.
 	separations = []string{"auroc", "auroc_max_probability", "auroc_energy", "fpr95_energy", "detected", "precision", "recall", "f1", "specificity"}
@@ -31,34 +28,39 @@ var (
 	scored    = []string{"accuracy", "nll", "ece"}
 	resampled = []string{"resampled"} // iterations
 	stopped   = []string{"stop_at", "stop_nll", "best_at", "best_nll", "last_at", "last_nll"}
-	unlearned = []string{"train_start", "train_end", "validate_start", "validate_least", "validate_least_at", "validate_end"}
 )
 
-// besides are the measures of those figures.
-func besides() (all []Measure) {
+// besides are the measures of those figures, for groups of foreign inputs.
+func besides(foreign []group) (all []Measure) {
 	add := func(prefix string, names []string) {
 		for _, name := range names {
-			name = prefix + name
-			all = append(all, Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Slow: true, Of: one(func(d *fitDone) (float64, error) {
-				f, err := d.beside()
-				if v, ok := f[name]; ok || err != nil {
-					return v, err
-				}
-				return math.NaN(), nil
-			})})
+			all = append(all, besideMeasure(prefix+name))
 		}
 	}
 	add("equal_", scored)
 	for _, m := range subsets {
 		add(fmt.Sprintf("members%d_", m), scored)
 	}
-	for _, group := range foreign {
-		add(group+"_", separations)
+	for _, g := range foreign {
+		add(g.name+"_", separations)
 	}
 	add("", resampled)
 	add("", stopped)
 	add("", unlearned)
+	add("", unlearnedTogether)
+	add(atStart, scored)
 	return all
+}
+
+// besideMeasure is the measure of one of them.
+func besideMeasure(name string) Measure {
+	return Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Slow: true, Of: one(func(d *fitDone) (float64, error) {
+		f, err := d.beside()
+		if v, ok := f[name]; ok || err != nil {
+			return v, err
+		}
+		return math.NaN(), nil
+	})}
 }
 
 // beside computes the figures of a run, by name. Those that it cannot have are left out. It tells when it begins and ends, for a
@@ -71,18 +73,25 @@ func (d *fitDone) beside() (map[string]float64, error) {
 	d.tell(method.Status{Phase: phase})
 	defer d.tell(method.Status{Phase: phase, Share: 1, Ended: true})
 	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
-	for _, s := range imageSets {
-		if err == nil && s.set != p.Name {
-			err = p.ReadGroups(d.options.DataDir, s.set)
-		}
-	}
+	f := map[string]float64{}
 	if err != nil {
 		return nil, &starling.DataError{Err: err}
 	}
-	p.Groups = append(p.Groups, data.WhiteNoise(p.Test.Shape, p.Test.Len()), data.Perturbed(p.Test))
-	f := map[string]float64{}
+	if p.Name == colours {
+		err = d.inColours(p, f)
+	} else {
+		err = d.inGrey(p)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := d.otherwise(p, f); err != nil {
 		return nil, err
+	}
+	if p.Name == colours {
+		if err := d.beside10(p, f); err != nil {
+			return nil, err
+		}
 	}
 	if d.iterations() > 0 {
 		f[resampled[0]] = float64(d.resamplings())
@@ -126,13 +135,14 @@ func (d *fitDone) otherwise(p *data.Problem, f map[string]float64) error {
 		return err
 	}
 	own := evaluated[0]
+	d.test = own.Test
 	for i, name := range names {
 		s := evaluated[1+i].Evaluation
 		f[name+"accuracy"], f[name+"nll"], f[name+"ece"] = 100*float64(s.Accuracy), float64(s.NLL), float64(s.ECE)
 	}
-	groups := own.Evaluation.Groups[len(own.Evaluation.Groups)-len(foreign):] // after those of the test images
-	for i, name := range foreign {
-		g := groups[i]
+	groups := own.Evaluation.Groups[len(own.Evaluation.Groups)-len(p.Groups):] // after those of the test images
+	for i := range p.Groups {
+		name, g := p.Groups[i].Name, groups[i]
 		values := []float64{float64(*g.AUROC), float64(*g.AUROCMaxProb), float64(*g.AUROCEnergy), float64(*g.FPR95Energy)}
 		if d.Decision != nil && d.Decision.Foreign != nil {
 			by := uq.Detect(own.Test.Energy, own.Groups[i].Energy, float64(d.Decision.Threshold))
@@ -197,7 +207,7 @@ func (d *fitDone) stopping(p *data.Problem, f map[string]float64) error {
 	if stop == 0 {
 		stop = n
 	}
-	best, warmup := 1, len(d.Trace)-n
+	best, warmup := 1, d.Trace[len(d.Trace)-1].K-n
 	for t := range validated {
 		if validated[t] < validated[best-1] {
 			best = t + 1
@@ -222,53 +232,31 @@ func only(logWeights []float64, first, end int) []float64 {
 	return some
 }
 
-// unlearning reads the mean NLL of single particles on training and validation images off the trace. A single network, such as a
-// descent that was continued, has it at its end.
-func (d *fitDone) unlearning(p *data.Problem, f map[string]float64) error {
-	if d.Posterior.Size() == 1 {
-		for name, set := range map[string]*data.Set{"train_end": p.Train, "validate_end": p.Validate} {
-			losses, _, err := eval.Losses(d.ctx, d.Posterior, set, pool.New(d.options.Threads))
-			if err != nil {
-				return err
-			}
-			f[name] = uq.Mean(losses)
-		}
-		return nil
+// threeOf are the names of the scores behind a prefix, threeDigits are their digits.
+func threeOf(prefix string) (all []string) {
+	for _, name := range scored {
+		all = append(all, prefix+name)
 	}
-	if len(d.Trace) == 0 || d.Trace[0].AtStart == nil {
-		return nil
-	}
-	start, last := d.Trace[0].AtStart, d.Trace[len(d.Trace)-1].Unlearning
-	least, at := float64(*start.Val), 0
-	for k, l := range d.Trace {
-		if v := float64(*l.Unlearning.Val); v < least {
-			least, at = v, k+1
-		}
-	}
-	for k, v := range []float64{float64(start.Train), float64(last.Train), float64(*start.Val), least, float64(at), float64(*last.Val)} {
-		f[unlearned[k]] = v
-	}
-	return nil
+	return all
 }
 
-// sghmcSheets are the tables of those figures.
-func sghmcSheets() (all []sheet) {
-	three := func(prefix string) []string { return []string{prefix + "accuracy", prefix + "nll", prefix + "ece"} }
-	digits := []int{2, 4, 4}
-	members := sheet{title: "The members kept last, all, and all with equal weights: accuracy in % / NLL / ECE", first: "cell"}
+var threeDigits = []int{2, 4, 4}
+
+// sghmcSheets are the tables of those figures. published says that the paper's stand behind those of fewer members.
+func sghmcSheets(foreign []group, published bool) (all []sheet) {
+	members := sheet{title: "The members kept last, all, and all with equal weights: accuracy in % / NLL / ECE", first: "cell", paper: published}
 	for _, m := range subsets {
-		members.columns = append(members.columns, sheetColumn{fmt.Sprint("m = ", m), three(fmt.Sprintf("members%d_", m)), digits})
+		members.columns = append(members.columns, sheetColumn{fmt.Sprint("m = ", m), threeOf(fmt.Sprintf("members%d_", m)), threeDigits})
 	}
-	members.columns = append(members.columns, sheetColumn{"all", three(""), digits}, sheetColumn{"all, equal", three("equal_"), digits})
+	members.columns = append(members.columns, sheetColumn{"all", threeOf(""), threeDigits}, sheetColumn{"all, equal", threeOf("equal_"), threeDigits})
 	all = append(all, members)
-	for i, title := range []string{"FashionMNIST for MNIST and MNIST for FashionMNIST", "white noise", "test images with normal noise of sd 0.5"} {
-		all = append(all, sheet{title: "Foreign inputs: " + title, first: "cell", columns: single(foreign[i]+"_", []int{4}, separations,
+	for _, g := range foreign {
+		all = append(all, sheet{title: "Foreign inputs: " + g.title, first: "cell", columns: single(g.name+"_", []int{4}, separations,
 			"AUROC, epistemic", "AUROC, max. probability", "AUROC, energy", "FPR95, energy", "accuracy", "precision", "recall", "F1", "specificity")})
 	}
-	return append(all,
+	all = append(all,
 		sheet{title: "Resampling", first: "run", each: true, columns: single("", []int{0}, resampled, "iterations that resampled")},
 		sheet{title: "Where the stopping rule stops: NLL of the ensemble so far on the test images", first: "run", each: true, columns: single("", []int{0, 4, 0, 4, 0, 4}, stopped,
-			"stops at", "NLL there", "best by validation at", "NLL there", "end", "NLL at the end")},
-		sheet{title: "Unlearning: mean NLL of single networks", first: "cell", columns: single("", []int{4, 4, 4, 4, 0, 4}, unlearned,
-			"training, start", "training, end", "validation, start", "validation, least", "at iteration", "validation, end")})
+			"stops at", "NLL there", "best by validation at", "NLL there", "end", "NLL at the end")})
+	return append(all, unlearningSheets()...)
 }

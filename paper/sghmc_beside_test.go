@@ -247,6 +247,11 @@ func TestBeside(t *testing.T) {
 	is("resampled", float64(resampled), 0)
 	is("train_start", float64(run.Trace[0].AtStart.Train), 0)
 	is("validate_end", float64(*run.Trace[len(run.Trace)-1].Unlearning.Val), 0)
+	metrics, err := run.ReadMetrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	is("start_nll", float64(metrics.MAP.NLL), 0)
 	if a, b := figure("noise_auroc")(*read), figure("perturbed_auroc")(*read); a == b || a == figure("other_auroc")(*read) {
 		t.Error("two groups have the same scores")
 	}

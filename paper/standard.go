@@ -55,7 +55,7 @@ func standardCells() (cells []Cell) {
 	for _, b := range benchmarks {
 		n := examples(b.set)
 		p := problem{
-			set: b.set, batch: 50, train: n * 81 / 100, // a tenth tests, a tenth of the others validates
+			set: b.set, searched: b.set, batch: 50, train: n * 81 / 100, // a tenth tests, a tenth of the others validates
 			layers: "[{dense: 50}, relu, {dense: 1}]", likelihood: "{sd: learned}",
 		}
 		for _, m := range []recipe{gohsmc, hmc, ensemble, vi} {
@@ -133,8 +133,7 @@ func paired(t *Table, dataDir string, runs []Run) (string, error) {
 		}
 		fmt.Fprintf(&b, "%s − MC dropout, %s:", row.Name, numeral.Several(len(row.Runs), "split"))
 		for i, m := range t.Figures {
-			mean, sd := row.Mean(func(r Run) float64 { return figure(m.Name)(r) - theirs[r.Seed][i] })
-			fmt.Fprintf(&b, "  %s %s", m.Title, meanAndSD(mean, sd/math.Sqrt(float64(len(row.Runs))), m.Digits))
+			fmt.Fprintf(&b, "  %s %s", m.Title, row.difference(func(r Run) float64 { return figure(m.Name)(r) - theirs[r.Seed][i] }, m.Digits))
 		}
 		b.WriteString("\n")
 	}

@@ -38,10 +38,13 @@ type Table struct {
 type Cell struct {
 	Name      string
 	Config    func(Place) Config
-	Reduced   []string // the changes that the reduced protocol makes to it, as KEY=VALUE
+	Changes   []string // what the cell changes in it, as KEY=VALUE
+	Reduced   []string // the changes that the reduced protocol makes to it, likewise
 	Published Figures
 	Excluded  bool   // what is published is no target: Table.Left says why
-	From      string // the cell whose network it begins at: that cell's run of the same seed is made first. Empty: none
+	Against   string // the cell of the table that its runs are compared with, seed by seed (pairedCells); empty: none
+	Needs     []Need // the runs that it takes networks from: they are made first
+	Kind      *Kind  // of its runs; nil: the table's
 
 	// Substitute says what stands for data or a network of the paper's that are not to be had. What is published is then of others, and
 	// no target. Empty: the cell is the paper's own.
@@ -49,7 +52,10 @@ type Cell struct {
 
 	NotRun string // why nobody can run it; Config is then nil. Empty: anybody can
 
-	// Prepare asks for what a run takes from the folder of data, and makes the files that it takes from that of Cell.From; nil: neither.
+	// Short says how its own protocol is shorter than the paper's. Empty: it is the paper's.
+	Short string
+
+	// Prepare asks for what a run takes from the folder of data, and makes the files that it takes from those of Cell.Needs; nil: neither.
 	Prepare func(ctx context.Context, at Place, o starling.Options) error
 
 	// Rows are the test rows of the split that a seed names, read from a folder of data; nil: the config divides the data.
@@ -58,9 +64,9 @@ type Cell struct {
 
 // Place is where a run finds what is not built in.
 type Place struct {
-	Data string // the folder of data
-	Rows string // the file of the test rows
-	From string // the folder of the run of Cell.From
+	Data  string   // the folder of data
+	Rows  string   // the file of the test rows
+	Needs []string // the folders of the runs of Cell.Needs
 }
 
 // Config is the config of a cell. Settings are those that a search has chosen, in words; empty: none was to choose.
@@ -94,26 +100,30 @@ func RowsFile(dir string) string { return dir + ".rows" }
 
 // Work is what a run of a cell does with a seed, in a folder, with data in another.
 func (t *Table) Work(c Cell, seed uint64, reduced bool, dir, dataDir string) (Work, error) {
-	var sets []string
+	sets := append([]string{fmt.Sprint("seed=", seed), "name=" + Folder(c.Name, seed, reduced)}, c.Changes...)
 	if reduced {
-		sets = c.Reduced
+		sets = append(sets, c.Reduced...)
 	}
-	return t.Kind.Parse(c.Name, c.Config(c.place(seed, reduced, dir, dataDir)).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + Folder(c.Name, seed, reduced)}, sets...)...)
+	return t.kind(c).Parse(c.Name, c.Config(c.place(seed, reduced, dir, dataDir)).Text, sets...)
 }
 
-// Ready prepares what Work needs (Cell.Prepare). Options say where data are.
+// kind is the kind of a cell's runs.
+func (t *Table) kind(c Cell) *Kind { return cmp.Or(c.Kind, t.Kind) }
+
+// Ready prepares what Work needs (Cell.Needs, Cell.Prepare). Options say where data are.
 func (c *Cell) Ready(ctx context.Context, seed uint64, reduced bool, dir string, o starling.Options) error {
-	if c.Prepare == nil {
-		return nil
+	at := c.place(seed, reduced, dir, o.DataDir)
+	if err := keepNeeds(dir, at.Needs); err != nil || c.Prepare == nil {
+		return err
 	}
-	return c.Prepare(ctx, c.place(seed, reduced, dir, o.DataDir), o)
+	return c.Prepare(ctx, at, o)
 }
 
 // place is where a run in a folder finds what is not built in.
 func (c *Cell) place(seed uint64, reduced bool, dir, dataDir string) Place {
 	at := Place{Data: dataDir, Rows: RowsFile(dir)}
-	if c.From != "" {
-		at.From = filepath.Join(filepath.Dir(dir), Folder(c.From, seed, reduced))
+	for _, n := range c.Needs {
+		at.Needs = append(at.Needs, filepath.Join(filepath.Dir(dir), Folder(n.Cell, seed+n.Later, reduced)))
 	}
 	return at
 }
@@ -172,6 +182,9 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 		return nil, err
 	}
 	done, err := work.Open(ctx, dir, o)
+	if err == nil {
+		err = checkNeeds(dir, c.place(seed, reduced, dir, o.DataDir).Needs)
+	}
 	if errors.As(err, new(*DifferentError)) {
 		return nil, &starling.DataError{Err: fmt.Errorf("%s holds another run than cell %s asks for; move it away, or name another folder:\n%w", dir, c.Name, err)}
 	}

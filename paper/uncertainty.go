@@ -9,8 +9,9 @@ import (
 )
 
 // Uncertainty is the table for which GOHSMC's has no room: noise that is learned, and noise that the network says for each example,
-// so that NLL and coverage mean something. Splits, networks and settings of the methods are those of GOHSMC. Targets are
-// standardised on every set, figures are in the target's units. Deep ensembles and chains on all layers stand beside.
+// so that NLL and coverage mean something. Splits and networks are those of GOHSMC; the settings of the baselines are searched with the
+// noise itself. Targets are standardised on every set, figures are in the target's units. Deep ensembles and chains on all layers stand
+// beside.
 var Uncertainty = Table{
 	Name:    "gohsmc-uncertainty",
 	Title:   "Partly random networks with noise that is learned or predicted: what NLL, CRPS and coverage say",
@@ -38,23 +39,32 @@ func coverage90(d *fitDone) (float64, error) {
 	return 100 * float64(d.Metrics.Coverage.In90), nil
 }
 
-func uncertaintyCells() (cells []Cell) {
-	methods := append(table1Methods[:len(table1Methods):len(table1Methods)], ensemble, hmc)
+// uncertain are the problems of the table: each set with noise that is learned, and with noise that is predicted.
+func uncertain() (problems []problem) {
 	for _, e := range experiments {
 		for _, noise := range []struct {
 			sd      string
 			outputs int
 		}{{"learned", 1}, {"predicted", 2}} {
 			p := e.problem()
+			p.searched = e.set + "-" + noise.sd
 			p.data = split(e.set, "both")
 			p.layers = fmt.Sprintf("[{dense: %d}, gelu, {dense: 20}, gelu, {dense: %d}]", e.width, noise.outputs)
 			p.likelihood = fmt.Sprintf("{sd: %s}", noise.sd)
-			for _, m := range methods {
-				if noise.sd == "predicted" && m.name == gohsmc.name {
-					m = gohsmcPredicted
-				}
-				cells = append(cells, Cell{Name: e.set + "-" + noise.sd + "-" + m.name, Config: tuned(m, p), Reduced: m.reduced})
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
+
+func uncertaintyCells() (cells []Cell) {
+	methods := append(table1Methods[:len(table1Methods):len(table1Methods)], ensemble, hmc)
+	for _, p := range uncertain() {
+		for _, m := range methods {
+			if p.likelihood == "{sd: predicted}" && m.name == gohsmc.name {
+				m = gohsmcPredicted
 			}
+			cells = append(cells, Cell{Name: p.searched + "-" + m.name, Config: tuned(m, p), Reduced: m.reduced})
 		}
 	}
 	return cells

@@ -198,6 +198,14 @@ func pages(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	all["comparison"] = b.Bytes()
+	if c, err = NewComparison(seeded(t)); err != nil {
+		t.Fatal(err)
+	}
+	var seeds bytes.Buffer
+	if err := c.Write(&seeds); err != nil {
+		t.Fatal(err)
+	}
+	all["seeds"] = seeds.Bytes()
 	all["schedules"] = compared(t, schedules())
 	filtered := filterPages()
 	for _, name := range []string{"crossing", "walk", "hostile"} {

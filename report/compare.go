@@ -300,6 +300,9 @@ func (c *Comparison) Write(w io.Writer) error {
 		pictures.Figures = append(pictures.Figures, *learning)
 	}
 	p.Sections = []section{settings, figures, pictures}
+	if found := detected(names, c.views); found.Figures != nil {
+		p.Sections = append(p.Sections, found)
+	}
 	if c.Sweep != nil {
 		p.Title, p.Lead = c.Sweep.Title, c.Sweep.Lead
 		p.Sections = append([]section{c.Sweep.choice()}, p.Sections...)

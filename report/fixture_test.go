@@ -261,22 +261,16 @@ func (s shape) predict(draw *rng.Stream, a *eval.Assessment, problem *data.Probl
 			networks = 1
 		}
 		for range networks {
-			probs := make([]float64, n*classes)
-			for i := range n {
-				sum := 0.0
-				for c := range classes {
-					l := draw.Normal()
-					if known && int(set.Labels[i]) == c {
-						l += 2
-					}
-					probs[i*classes+c] = math.Exp(l)
-					sum += probs[i*classes+c]
-				}
-				for c := range classes {
-					probs[i*classes+c] /= sum
+			logits := make([]float64, n*classes)
+			for i := range logits {
+				logits[i] = draw.Normal()
+				if known && int(set.Labels[i/classes]) == i%classes {
+					logits[i] += 2
 				}
 			}
-			m.Add(1, uq.Probabilities(probs, classes))
+			one := uq.NewMember(n, classes)
+			uq.Softmax(one, logits)
+			m.Add(1, one)
 		}
 		return m.Predictive()
 	}

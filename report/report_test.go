@@ -295,7 +295,7 @@ func contrast(a, b [3]float64) float64 {
 // TestStyles checks that every series and mark that charts use has a look.
 func TestStyles(t *testing.T) {
 	for i := range styles {
-		for _, kind := range []string{".line", ".dots", ".span", ".outline", ".chart .mark"} {
+		for _, kind := range []string{".line", ".dots", ".span", ".outline", ".chart .mark", ".chart .band"} {
 			if !strings.Contains(style, kind+"."+class(i)) {
 				t.Errorf("no style for %s.%s", kind, class(i))
 			}

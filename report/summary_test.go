@@ -197,22 +197,6 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// TestReceiver keeps the area of the curve that it thins.
-func TestReceiver(t *testing.T) {
-	negative, positive := []float64{0, 1, 2, 2, 3}, []float64{2, 3, 4}
-	k := receiver(negative, positive, 1000)
-	area := 0.0
-	for i := 1; i < len(k.x); i++ {
-		area += (k.x[i] - k.x[i-1]) * (k.y[i] + k.y[i-1]) / 2
-	}
-	if !(math.Abs(area-uq.AUROC(negative, positive)) < 1e-12) || k.x[len(k.x)-1] != 1 || k.y[len(k.y)-1] != 1 {
-		t.Errorf("area %v of %v, want %v", area, k, uq.AUROC(negative, positive))
-	}
-	if k := receiver(nil, positive, 10); !math.IsNaN(k.area) || k.x != nil {
-		t.Error("a curve of nothing")
-	}
-}
-
 // TestNumbers writes numbers for people.
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{

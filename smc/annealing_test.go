@@ -114,10 +114,11 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 				t.Fatalf("iteration %d: powers %v and %v of a scale of %v", st.K, st.Lambda, st.Mu, scale)
 			}
 			if st.Rows != last.Rows {
-				blocks++
-				if last.Lambda != last.Mu || st.Lambda != 0.1*scale || st.Annealed != last.Rows.To {
+				if blocks++; st.Lambda != 0.1*scale || st.Annealed != last.Rows.To {
 					t.Fatalf("iteration %d: a block came in at %v after %+v", st.K, st.Stage, last)
 				}
+			} else if st.Lambda == scale && st.Rows.To < 41 {
+				t.Fatalf("iteration %d: a block is at power 1, and the next one has not come in: %+v", st.K, st.Stage)
 			} else if st.Lambda < last.Lambda {
 				t.Fatalf("iteration %d: β fell from %v to %v", st.K, last.Lambda, st.Lambda)
 			} else if st.Lambda > 0.1*scale && st.Lambda < scale {
@@ -128,15 +129,14 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 			t.Errorf("%+v: %d blocks, ends at %+v, %d powers in between", path, blocks, st.Stage, between)
 		}
 	}
-	equal := sdaState([]number{0.5, 0.5}, []float64{-3, -3}, []float64{-2, -2})
-	equal.Lambda, equal.Mu, equal.K = 0.1, 1, 1
-	if got := (SDA{}).raise(equal); got != 1 {
-		t.Errorf("equal particles raise β to %v, not 1", got)
-	}
-	apart := sdaState([]number{0.5, 0.5}, nil, []float64{1e200, -1e200}) // the variance overflows
-	apart.Lambda, apart.Mu, apart.K = 0.1, 1, 1
-	if got := (SDA{}).raise(apart); got != 1 {
-		t.Errorf("particles too far apart for a variance raise β to %v, not 1", got)
+	for what, st := range map[string]*State{
+		"equal particles":                        sdaState([]number{0.5, 0.5}, []float64{-3, -3}, []float64{-2, -2}),
+		"particles too far apart for a variance": sdaState([]number{0.5, 0.5}, nil, []float64{1e200, -1e200}), // it overflows
+	} {
+		st.Lambda, st.Mu, st.K = 0.1, 1, 1
+		if got := (SDA{}).raise(st); got != 1 {
+			t.Errorf("%s raise β to %v, not 1", what, got)
+		}
 	}
 }
 

@@ -46,18 +46,24 @@ func variance(st *State) (v float64) {
 }
 
 // The law of bootstrap weights is not the posterior's, whose variance is .0909 (smc-sghmc-ensembles, section 5): with a move that leaves
-// the posterior invariant, the four variances are the ones printed there, limits of v ← 1/(1/(a² v + (1−a²)/11) + 10). Momentum
-// weights of an inexact move give the posterior's. A correct sampler fails in any of the five once in 10⁶.
+// the posterior invariant, the four variances are the ones printed there, limits of v ← 1/(1/(a² v + (1−a²)/11) + 10). With the Langevin
+// move of step h (guided-open-horizon-smc, section 6), whose drift is a = 1 − 11 h²/2 and whose noise h², it is v ← 1/(1/(a² v + h²) + 10).
+// Momentum weights of an inexact move give the posterior's. A correct sampler fails in any of the six once in 10⁶.
 func TestBootstrapLimitLaw(t *testing.T) {
 	testkit.Statistics(t)
 	const runs, particles = 24, 4000
 	for _, c := range []struct {
 		a, printed float64
 		iterations int // to the limit
-	}{{0, 0.0476, 2}, {0.5, 0.0442, 8}, {0.9, 0.0289, 25}, {0.99, 0.0118, 45}} {
+		move       mcmc.Kernel
+		noise      float64 // its variance
+	}{
+		{0, 0.0476, 2, drift{0}, 1.0 / 11}, {0.5, 0.0442, 8, drift{.5}, .75 / 11}, {0.9, 0.0289, 25, drift{.9}, .19 / 11}, {0.99, 0.0118, 45, drift{.99}, .0199 / 11},
+		{.945, 0.0238, 25, mcmc.Unadjusted{Steps: 1, Step: .1}, .01},
+	} {
 		v := 1.0 / 11
 		for range c.iterations {
-			v = 1 / (1/(c.a*c.a*v+(1-c.a*c.a)/11) + 10)
+			v = 1 / (1/(c.a*c.a*v+c.noise) + 10)
 		}
 		if math.Abs(v-c.printed) > 5e-5 {
 			t.Errorf("a = %v: the law of iteration %d has variance %v, printed %v", c.a, c.iterations, v, c.printed)
@@ -65,7 +71,7 @@ func TestBootstrapLimitLaw(t *testing.T) {
 		var got []float64
 		for seed := range uint64(runs) {
 			st, _ := run(t, &Sampler{
-				Model: ten, Prior: normal{d: 1, sd: 1}, Path: Schedule[Full]{Iterations: c.iterations}, Move: drift{c.a},
+				Model: ten, Prior: normal{d: 1, sd: 1}, Path: Schedule[Full]{Iterations: c.iterations}, Move: c.move,
 				Weighting: Bootstrap{Temperature{Both: 1}}, Resample: Resampler{Scheme: Systematic{}}, Particles: particles, Seed: seed,
 			})
 			got = append(got, variance(st))

@@ -45,7 +45,7 @@ var pathCases = map[string]pathCase{
 		PathTraits{Batches: true, Evidence: Evidence{Scaled: true}},
 	},
 	"sda": {
-		func(k int) Path { return SDA{Iterations: k, Batch: 7, Grow: 5} }, "smooth data annealing", "{sda: {iterations: 200, batch: 500, grow: 500}}",
+		func(k int) Path { return SDA{Iterations: k, Batch: 7, Grow: 5} }, "smooth data annealing", "{sda: {iterations: 200, batch: 500, grow: 500, first: 0.1, entropy: 1}}",
 		PathTraits{Gradual: true, Batches: true, AnnealsIn: true, Evidence: Evidence{Unsure: "may end before all examples are annealed in"}},
 	},
 }

@@ -58,7 +58,7 @@ func TestConfigs(t *testing.T) {
 		{"path: {automated: {grow: 7}}|move: {leapfrog: {steps: 1, step: 0.5, gradient: {batch: 9}}}|weight: literal",
 			"path: {automated: {iterations: 200, batch: 500, grow: 7}}|move: {leapfrog: {steps: 1, step: 0.5, gradient: {batch: 9}}}|weight: literal|" + multinomial},
 		{"path: {sda: {exact: true, scale: true}}|resample: {scheme: stratified}",
-			"path: {sda: {iterations: 200, batch: 500, grow: 500, exact: true, scale: true}}|" + once + "|resample: {scheme: stratified, when: {ess: 0.5}}"},
+			"path: {sda: {iterations: 200, batch: 500, grow: 500, first: 0.1, entropy: 1, exact: true, scale: true}}|" + once + "|resample: {scheme: stratified, when: {ess: 0.5}}"},
 		{"move: {pcn: {step: 0.25, mutations: {eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}",
 			"path: {tempering: {ess: 0.5}}|move: {pcn: {step: 0.25, mutations: {max: 50, eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}"},
 		{"path: {full: {}}|move: {epoch: {batch: 9, step: 0.5}}|keep: {after: 3, as: bfloat16}",
@@ -180,7 +180,13 @@ func TestConfigFaults(t *testing.T) {
 		"move: {hmc: {step: big}}":                      `c.yaml:1:20: move.hmc.step: want a number or adapted, have "big"`,
 		"resample: {when: {ess: 1.5}}":                  "c.yaml:1:24: resample.when.ess: want a number above 0 and below 1, have 1.5",
 		"resample: {when: 3}":                           "c.yaml:1:18: resample.when: want " + Occasions.Forms() + ", have 3",
-		"path: {sda: {first: 1}}":                       `c.yaml:1:14: path.sda: unknown key "first" (known: iterations, batch, grow, exact, scale)`,
+		"path: {sda: {first: 1.5}}":                     "c.yaml:1:21: path.sda.first: want a number above 0, at most 1, have 1.5",
+		"path: {sda: {first: 0}}":                       "c.yaml:1:21: path.sda.first: 0 is not allowed here: leave it out for the default",
+		"path: {sda: {first: -0.1}}":                    "c.yaml:1:21: path.sda.first: want a number above 0, at most 1, have -0.1",
+		"path: {sda: {entropy: -2}}":                    "c.yaml:1:23: path.sda.entropy: want a number above 0, have -2",
+		"path: {sda: {entropy: 0}}":                     "c.yaml:1:23: path.sda.entropy: 0 is not allowed here: leave it out for the default",
+		"path: {sda: {entropy: .inf}}":                  "c.yaml:1:23: path.sda.entropy: want a number, have +Inf",
+		"path: {sda: {dS: 2}}":                          `c.yaml:1:14: path.sda: unknown key "dS" (known: iterations, batch, grow, first, entropy, exact, scale)`,
 	} {
 		_, _, err := config.Parse[settings]("c.yaml", []byte(text), nil, families()...)
 		if err == nil || err.Error() != want {

@@ -3,6 +3,7 @@ package smc
 import (
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -137,6 +138,44 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// Blocks that come in at power 1, scaled, are the batches of Linear: two roads to the same weights, evidence and particles, but for
+// rounding. Below 1, a block begins at the power that was asked for, also the later ones.
+func TestFirstPowerOfABlock(t *testing.T) {
+	m := newLocation(2)
+	end := func(path Path) *State {
+		st, infos := run(t, &Sampler{
+			Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Steps: 3, Step: 0.05}, Weighting: Momentum{}, Particles: 40, Seed: 6,
+		})
+		if !slices.ContainsFunc(infos, func(i Info) bool { return i.Resampled }) {
+			t.Errorf("%v never resampled: the test asks for it", path)
+		}
+		return st
+	}
+	st, want := end(SDA{Iterations: 8, Batch: 7, Grow: 5, First: 1, Scale: true}), end(Schedule[Linear]{Iterations: 8, Rule: Linear{7, 5}})
+	if !golden.Near(st.LogZ, want.LogZ, 1e-9, 0) {
+		t.Errorf("log Z is %v, and %v by Linear", st.LogZ, want.LogZ)
+	}
+	for j := range st.Theta {
+		if !golden.Near(st.Theta[j], want.Theta[j], 1e-9, 1e-9) {
+			t.Fatalf("parameter %d is %v, and %v by Linear", j, st.Theta[j], want.Theta[j])
+		}
+	}
+	path := SDA{Iterations: 60, Batch: 7, Grow: 5, First: 0.3}
+	s := &Sampler{Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Steps: 3, Step: 0.05}, Weighting: Momentum{}, Particles: 100, Seed: 6}
+	last, blocks := Rows{}, 0
+	_, infos := run(t, s)
+	for _, info := range infos {
+		if rows := (Rows{info.Annealed, info.Examples}); rows != last {
+			if blocks, last = blocks+1, rows; info.Lambda != 0.3 {
+				t.Errorf("iteration %d: a block begins at %v, want .3", info.K, info.Lambda)
+			}
+		}
+	}
+	if blocks < 3 {
+		t.Errorf("%d blocks show too little", blocks)
+	}
+}
+
 // Defaults fill in what was left out, and nothing else.
 func TestPathsAreCompleted(t *testing.T) {
 	for _, c := range []struct{ got, want config.Defaulter }{
@@ -144,7 +183,7 @@ func TestPathsAreCompleted(t *testing.T) {
 		{&Constant{}, &Constant{500}}, {&ConstantToRefine{}, &ConstantToRefine{500}},
 		{&Linear{}, &Linear{500, 500}}, {&Linear{Batch: 7}, &Linear{7, 7}}, {&Automated{Grow: 3}, &Automated{500, 3}},
 		{&Schedule[Full]{}, &Schedule[Full]{Iterations: 200}}, {&Schedule[Full]{Iterations: 3}, &Schedule[Full]{Iterations: 3}},
-		{&SDA{Batch: 7, Exact: true}, &SDA{Iterations: 200, Batch: 7, Grow: 7, Exact: true}},
+		{&SDA{Batch: 7, Exact: true}, &SDA{Iterations: 200, Batch: 7, Grow: 7, First: 0.1, Entropy: 1, Exact: true}},
 		{&Resampler{}, &Resampler{Scheme: Multinomial{}}}, {&Resampler{Residual{}, Never{}}, &Resampler{Residual{}, Never{}}},
 	} {
 		if c.got.Defaults(); !reflect.DeepEqual(c.got, c.want) {

@@ -119,9 +119,9 @@ func goldenRun(t *testing.T, c golden.Case) {
 		Minibatch      [][]number `json:"minibatch_loglik"`
 		Scale          []number   `json:"ll_scale"`
 	}
-	var want struct {
-		M    []int
-		Beta []number
+	var want struct { // those of the reading that is ours (data-annealing-smc, section 5, A11)
+		M    []int    `json:"M_immediate"`
+		Beta []number `json:"beta_immediate"`
 	}
 	decode(t, c.Inputs, &in)
 	decode(t, c.Expected, &want)

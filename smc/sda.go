@@ -2,6 +2,7 @@ package smc
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -21,8 +22,9 @@ import (
 //	β ← min(1, β + |ΔS / (c² (Var_W Ω̂ + Cov_W(Ω, Ω̂)))|),
 //
 // so that the entropy falls by about ΔS; the covariance is absent while nothing is annealed in (eq. 22), and β = 1 if
-// the sum is 0 or not finite. One iteration is made at β = 1; after it the block is annealed in. Without further examples β
-// stays 1.
+// the sum is 0 or not finite. When β reaches 1 the block is annealed in, and the next one is added at once, without an iteration at β = 1
+// between them (section 5, A11): a population that has collapsed, whose variances are 0, takes a block an iteration. Without further
+// examples β stays 1.
 //
 // The rule is approximate: it lacks a factor β and the prior (section 5, A9). With Exact, ΔS is divided by what the
 // derivative of the entropy is,
@@ -37,18 +39,19 @@ type SDA struct {
 	Iterations int     `yaml:"iterations"`      // K, the steps of the path; default 200
 	Batch      int     `yaml:"batch"`           // C, examples of the first block; 0: 500
 	Grow       int     `yaml:"grow"`            // κ, examples of every later block; 0: C
-	First      float64 `yaml:"-"`               // β of a block when it is added; 0: .1
-	Entropy    float64 `yaml:"-"`               // ΔS, nats an iteration; 0: 1
+	First      float64 `yaml:"first"`           // the power β of a block when it is added, above 0 and at most 1; 0: .1
+	Entropy    float64 `yaml:"entropy"`         // ΔS, the nats by which the entropy falls in an iteration; 0: 1
 	Exact      bool    `yaml:"exact,omitempty"` // use the derivative of the entropy
 	Scale      bool    `yaml:"scale,omitempty"` // scale the likelihood of the examples so far to all N
 }
 
 func (SDA) String() string { return "smooth data annealing" }
 
-// Defaults sets the number of iterations, C and κ.
+// Defaults sets all but Exact and Scale.
 func (s *SDA) Defaults() {
 	s.Iterations = cmp.Or(s.Iterations, 200)
 	s.Batch, s.Grow = BatchSizes(s.Batch, s.Grow)
+	s.First, s.Entropy = s.rises()
 }
 
 // Check notes impossible settings.
@@ -56,8 +59,8 @@ func (s SDA) Check(f *config.Faults) {
 	f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
 	checkSize(f, "batch", s.Batch)
 	checkSize(f, "grow", s.Grow)
-	f.If(!(s.First >= 0 && s.First <= 1), "", "want a first power of a block between 0 and 1, have %v", s.First)
-	f.If(!(s.Entropy >= 0), "", "want an entropy of at least 0 nats an iteration, have %v", s.Entropy)
+	f.If(!(s.First >= 0 && s.First <= 1), "first", "want a number above 0, at most 1, have %v", s.First)
+	f.If(!(s.Entropy >= 0), "entropy", "want a number above 0, have %v", s.Entropy)
 }
 
 // Start is the first block at the first β.
@@ -73,20 +76,22 @@ func (s SDA) block(from, to, n int) Stage {
 	if s.Scale {
 		stage.Mu = float64(n) / float64(to)
 	}
-	stage.Lambda = float64(s.first() * stage.Mu)
+	first, _ := s.rises()
+	stage.Lambda = float64(first * stage.Mu)
 	return stage
 }
 
-// Next raises β, or takes the next block when the newest is annealed in.
+// Next raises β. Where it reaches 1, and at once if blocks come in at 1, the next block takes its place.
 func (s SDA) Next(st *State) (Stage, error) {
 	stage := st.Stage
-	switch {
-	case st.K == 0:
-	case stage.Lambda < stage.Mu:
+	if st.K == 0 {
+		return stage, nil
+	}
+	if stage.Lambda < stage.Mu {
 		stage.Lambda = float64(s.raise(st) * stage.Mu)
-	case stage.Rows.To < st.Examples:
+	}
+	if annealed := stage.Rows.To; stage.Lambda == stage.Mu && annealed < st.Examples {
 		_, grow := BatchSizes(s.Batch, s.Grow)
-		annealed := stage.Rows.To
 		stage = s.block(annealed, annealed+min(grow, st.Examples-annealed), st.Examples)
 	}
 	return stage, nil
@@ -120,14 +125,15 @@ func (s SDA) Curves(n int) []Curve {
 		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },
 		Caption: "The newest block has the power β, the others have power 1.",
 	}
+	first, entropy := s.rises()
 	if s.Scale && n == 0 {
 		return []Curve{batchSize, blocks}
 	}
 	return []Curve{batchSize, {
 		ID: "power", Title: "Power of the newest block", Axis: "β", Decimals: 2, Share: true, Step: true,
 		Of: func(info Info) float64 { return s.Traits().Power(info, n) },
-		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
-			"block is added. Where one particle has all the weight, the power jumps to 1 at once.",
+		Caption: fmt.Sprintf("The power rises so that an iteration lowers the entropy by about %.12g (nats). When it reaches 1 the block is annealed in, and "+
+			"the next block is added at once, with power %.12g. Where one particle has all the weight, that is in every iteration.", entropy, first),
 	}, blocks}
 }
 
@@ -143,12 +149,8 @@ func (s SDA) Blocks(annealed int) int {
 	return 2 + int(math.Ceil(float64(annealed-first)/float64(grow)))
 }
 
-func (s SDA) first() float64 {
-	if s.First == 0 {
-		return 0.1
-	}
-	return s.First
-}
+// rises returns the β at which a block begins, and ΔS.
+func (s SDA) rises() (first, entropy float64) { return cmp.Or(s.First, 0.1), cmp.Or(s.Entropy, 1) }
 
 // raise returns the next β.
 func (s SDA) raise(st *State) float64 {
@@ -166,11 +168,9 @@ func (s SDA) raise(st *State) float64 {
 	if s.Exact { // Ω̂ = −LL turns the sign of the prior's covariance
 		fall += float64(st.Mu * moments(w, st.LP, st.LL))
 	}
-	step := s.Entropy
-	if step == 0 {
-		step = 1
-	}
-	if step = math.Abs(step / fall); fall == 0 || math.IsNaN(step) || math.IsInf(fall, 0) {
+	_, entropy := s.rises()
+	step := math.Abs(entropy / fall)
+	if fall == 0 || math.IsNaN(step) || math.IsInf(fall, 0) {
 		return 1
 	}
 	return min(1, beta+step)

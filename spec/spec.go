@@ -51,7 +51,7 @@ type Model struct {
 
 // Families lists the tables of all parts that a Spec may name.
 var Families = append([]config.Family{
-	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, bnn.Starts, smc.Learners, smc.Keepers, method.Stops, bnn.Priors, bnn.Combinations,
+	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, bnn.Starts, smc.Learners, smc.Keepers, method.Places, method.Stops, bnn.Priors, bnn.Combinations,
 }, decide.Families()...)
 
 // Parse reads a config in strict YAML. Each of sets changes a value before decoding ("method.smc.islands=4": dotted keys,

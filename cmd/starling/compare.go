@@ -33,7 +33,8 @@ score on training examples says so. With --data all runs are evaluated on the sa
 cannot know whether the run learnt from these examples: then a score says "train?". A score with ≈ cannot be told from the best of its row:
 their paired difference is within two standard errors.
 
-With --out it also writes an HTML page that needs no other file. A file that is there already is replaced only if it is such a page, or
+With --out it also writes an HTML page that needs no other file. Its ROC curves of out-of-distribution inputs have a band over runs whose
+configs differ in the seed alone. A file that is there already is replaced only if it is such a page, or
 with --force. Gradients are counted per example and network, in all and in each phase of a run. With --by-cost the run that took the
 fewest is first.`,
 		Example: `  starling compare runs/mnist7 runs/mnist7-smc

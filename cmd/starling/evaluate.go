@@ -25,13 +25,18 @@ Columns of a table to evaluate on are found by their names, and those that the r
 
 With --probs it scores the class probabilities of any other program, an .npy of shape [examples, classes] or
 [particles, examples, classes], against labels: .npy, IDX or a CSV of one column. Labels count from 0. Where a run is given,
-too, they may be the names of its classes.`,
+too, they may be the names of its classes.
+
+--against compares the probabilities of a run, or those of --probs, with a reference, such as a long Markov chain: how many examples
+have the same most probable class, and how far the probabilities are apart (total variation). The file has a row for each example
+that is evaluated, in their order; starling split lists those of a table.`,
 		Example: `  starling evaluate runs/mnist7
   starling evaluate runs/mine --data new.csv --json
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
   starling evaluate runs/mine --data x.npy --labels y.npy --classes 0=1,1=none
   starling evaluate runs/mine --members table
   starling evaluate runs/churn --threshold yes=0.2
+  starling evaluate runs/mine --against reference.npy
   starling evaluate --probs probabilities.npy --labels labels.npy
   starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
 		Args: cobra.MaximumNArgs(1),
@@ -46,6 +51,7 @@ too, they may be the names of its classes.`,
 	cmd.Flags().StringArrayVar(&e.on.OOD, "ood", nil, "`SET|FILE` of out-of-distribution inputs; repeatable")
 	cmd.Flags().StringVar(&e.probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
 	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
+	cmd.Flags().StringVar(&e.against, "against", "", "`FILE` of a reference's class probabilities, as those of --probs, to compare with")
 	cmd.Flags().StringVar(&e.classes, "classes", "", "`MAP` of the classes of --data to the network's, as 0=0,1=2,7=none, where they are others")
 	cmd.Flags().StringVar(&e.members, "members", "", "evaluate `M` of the posterior's members, those kept last; or table, which shows what 1, 5, 10, 20, 30 and all of them score")
 	decideByThreshold(cmd, &e.threshold)
@@ -59,6 +65,8 @@ type evaluate struct {
 	on             starling.On
 	probs, weights string
 	members        string
+	against        string
+	reference      *eval.Reference // of --against; nil: none
 	classes        string
 	meanLogits     bool
 	threshold      string
@@ -76,6 +84,8 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return wrongUse("--labels needs --data, the inputs that they belong to")
 	case cmd.Flags().Changed("classes") && e.on.Data == "":
 		return wrongUse("--classes needs --data, whose classes are not the run's")
+	case cmd.Flags().Changed("classes") && e.against != "":
+		return wrongUse("--against is for data with the classes of the run: leave --classes out")
 	}
 	if cmd.Flags().Changed("classes") {
 		var err error
@@ -92,8 +102,14 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		if err = e.suits(run); err == nil && cmd.Flags().Changed("threshold") {
 			e.decide, err = thresholdOf(run, e.threshold)
 		}
+		if err == nil && e.against != "" {
+			e.reference, err = eval.ReadReference(e.against, run.Net.Classes(), run.Schema.Names)
+		}
 		return err
 	})
+	if err == nil && e.reference != nil {
+		err = a.Compare(e.reference)
+	}
 	if err != nil {
 		return err
 	}
@@ -107,6 +123,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
 	showByClass(cmd.OutOrStdout(), a.Metrics)
 	showDecided(cmd.OutOrStdout(), a.Metrics.Decided)
+	showAgainst(cmd.OutOrStdout(), a.Metrics.Against)
 	showAllClasses(cmd.OutOrStdout(), a.Metrics)
 	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.on.Members, e.meanLogits)
 	showDecisions(cmd.OutOrStdout(), a, true)
@@ -128,6 +145,9 @@ func (e *evaluate) suits(run *starling.Run) error {
 	}
 	if e.members == membersTable && run.Posterior.Alive() == 1 {
 		return wrongUse("--members table needs several members, and the posterior of the run in %s is one network: leave --members out", run.Dir)
+	}
+	if e.against != "" && run.Net.Likelihood().Regression() {
+		return wrongUse("--against is for classes, and the run in %s predicts numbers: leave it out", run.Dir)
 	}
 	return checkMeanLogits(e.meanLogits, run)
 }
@@ -165,6 +185,11 @@ func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
 		names = run.Schema.Names
 	}
 	scores, err := eval.ScoreFiles(e.probs, e.on.Labels, e.weights, names)
+	if err == nil && e.against != "" {
+		if e.reference, err = eval.ReadReference(e.against, scores.Classes, names); err == nil {
+			err = scores.Compare(e.reference)
+		}
+	}
 	switch {
 	case err != nil:
 		return err

@@ -137,6 +137,10 @@ func showScores(w io.Writer, s *eval.Scores) {
 		t.Add("  epistemic", number(*s.Epistemic))
 	}
 	t.Write(w)
+	if s.Against != nil {
+		fmt.Fprintln(w)
+		showAgainst(w, s.Against)
+	}
 	if len(s.Groups) > 0 {
 		fmt.Fprintln(w)
 		showGroups(w, s.Groups)

@@ -85,6 +85,7 @@ func TestScripts(t *testing.T) {
 			"serve":      serve,
 			"await":      await,
 			"npy":        npy,
+			"images":     images,
 			"toparquet":  toParquet,
 			"hostile":    hostile,
 			"harmless":   harmless,

@@ -170,8 +170,8 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%d of %d runs could not be made; each error stands above", failed, len(due))
 }
 
-// makeElsewhere has workers make the runs that are due, if there are any, and after them those that begin at their networks. It returns
-// their errors by folder, nil for a run that is done.
+// makeElsewhere has workers make the runs that are due, if there are any, and after them those that take their networks. It returns
+// their errors by folder, nil for a run that is done; runs that are made here alone are left out.
 func (r *reproduce) makeElsewhere(ctx context.Context, due []unit) (made map[string]error, err error) {
 	made = map[string]error{}
 	for len(due) > 0 && r.elsewhere.asked() && err == nil {
@@ -181,10 +181,10 @@ func (r *reproduce) makeElsewhere(ctx context.Context, due []unit) (made map[str
 	return made, err
 }
 
-// inTurn divides runs into those that can be made now, and those that begin at the network of one of the others.
+// inTurn divides runs into those that can be made now, and those that take a network from one of the others.
 func inTurn(due []unit) (now, later []unit) {
 	for _, u := range due {
-		if slices.ContainsFunc(due, func(o unit) bool { return o.cell.Name == u.cell.From && o.seed == u.seed && o.reduced == u.reduced }) {
+		if slices.ContainsFunc(due, u.needs) {
 			later = append(later, u)
 		} else {
 			now = append(now, u)
@@ -195,6 +195,7 @@ func inTurn(due []unit) (now, later []unit) {
 
 // makeAtOnce has workers make runs, and adds their errors to made.
 func (r *reproduce) makeAtOnce(ctx context.Context, due []unit, made map[string]error) error {
+	var there []unit
 	var all []starling.Whole
 	for _, u := range due {
 		work, err := r.table.Work(u.cell, u.seed, u.reduced, u.dir, r.dataDir)
@@ -204,7 +205,12 @@ func (r *reproduce) makeAtOnce(ctx context.Context, due []unit, made map[string]
 		if err != nil {
 			return fmt.Errorf("%v: %w", u, err)
 		}
-		all = append(all, work.Whole(u.dir))
+		if w := work.Whole(u.dir); w != nil {
+			there, all = append(there, u), append(all, *w)
+		}
+	}
+	if all == nil {
+		return nil
 	}
 	others, end, err := r.elsewhere.open(ctx, storeOf(filepath.Join(r.out, r.table.Name)), r.threads)
 	if err != nil {
@@ -218,7 +224,7 @@ func (r *reproduce) makeAtOnce(ctx context.Context, due []unit, made map[string]
 	if stopped(ctx, err) {
 		return interrupted{"what is done is saved; the same command goes on"}
 	}
-	for i, u := range due {
+	for i, u := range there {
 		if made[u.dir] = failed[i]; failed[i] != nil {
 			made[u.dir] = fmt.Errorf("%v: %w", u, failed[i])
 		}
@@ -269,7 +275,7 @@ func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 			}
 			some = true
 			for _, seed := range r.seeds {
-				units = append(units, r.withOrigin(c, uint64(seed))...)
+				units = append(units, r.withNeeds(c, uint64(seed))...)
 			}
 		}
 		switch {
@@ -283,11 +289,18 @@ func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 	return units, nil
 }
 
-// withOrigin is the run of a cell, after the run of the cell whose network it begins at.
-func (r *reproduce) withOrigin(c paper.Cell, seed uint64) (units []unit) {
-	for _, other := range r.table.Cells {
-		if other.Name == c.From {
-			units = r.withOrigin(other, seed)
+// needs reports whether a run takes a network from another one.
+func (u unit) needs(o unit) bool {
+	return o.reduced == u.reduced && slices.ContainsFunc(u.cell.Needs, func(n paper.Need) bool { return n.Cell == o.cell.Name && u.seed+n.Later == o.seed })
+}
+
+// withNeeds is the run of a cell, after the runs that it takes networks from.
+func (r *reproduce) withNeeds(c paper.Cell, seed uint64) (units []unit) {
+	for _, n := range c.Needs {
+		for _, other := range r.table.Cells {
+			if other.Name == n.Cell {
+				units = append(units, r.withNeeds(other, seed+n.Later)...)
+			}
 		}
 	}
 	reduced := r.budget == "reduced"

@@ -36,9 +36,10 @@ func TestRecordByOne(t *testing.T) {
 	}
 }
 
-// A run that begins at the network of another one comes after it: on one machine in order, and elsewhere once that one is done.
+// A run that takes networks from others comes after them: on one machine in order, and elsewhere once they are done.
 func TestOriginsComeFirst(t *testing.T) {
-	r := reproduce{table: &paper.Table{Name: "t", Cells: []paper.Cell{{Name: "network"}, {Name: "head", From: "network"}, {Name: "smaller", From: "head"}}}, out: "out", seeds: []uint{1, 2}, budget: "full"}
+	r := reproduce{table: &paper.Table{Name: "t", Cells: []paper.Cell{{Name: "network"}, {Name: "head", Needs: []paper.Need{{Cell: "network"}}}, {Name: "smaller", Needs: []paper.Need{{Cell: "head"}}},
+		{Name: "together", Needs: []paper.Need{{Cell: "network"}, {Cell: "network", Later: 1}}}}}, out: "out", seeds: []uint{1, 2}, budget: "full"}
 	units, err := r.requested([]string{"smaller"})
 	if err != nil {
 		t.Fatal(err)

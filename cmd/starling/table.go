@@ -150,6 +150,17 @@ func showDecided(w io.Writer, d *eval.Decided) {
 		numeral.Several(d.N, "example"), numeral.Count(d.Positive), d.Class, numeral.Count(d.Declared)))
 }
 
+// showAgainst writes how far a prediction is from that of a reference.
+func showAgainst(w io.Writer, a *uq.Against) {
+	if a == nil {
+		return
+	}
+	var t table.Table
+	t.Add("agreement with the reference", shareOf(a.Agreement, a.N))
+	t.Add("total variation from it", fixed(a.TotalVariation, 4))
+	t.Write(w)
+}
+
 // showMembers writes what fewer members of the posterior score.
 func showMembers(w io.Writer, rows []eval.Members) {
 	var t table.Table

@@ -2,7 +2,7 @@ package finding
 
 // Findings about the log evidence of populations.
 
-// NoEvidence says that islands that start at point estimates give no evidence; Start is the value of the config's key start.
+// NoEvidence says that islands that do not start at draws of the prior give no evidence; Start is the value of the config's key start.
 type NoEvidence struct{ Start string }
 
 func (f NoEvidence) words() words {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,6 +97,25 @@ func PinText(name string, text []byte) (restore func()) {
 	pins[name] = []pin{{file: old[0].file, size: int64(len(text)), sum: hex.EncodeToString(sum[:])}}
 	return func() { pins[name] = old }
 }
+
+// PinImages lets the images of a set in CIFAR's form be others and fewer, likewise: so many to train and to test, in these files, by their names.
+func PinImages(name string, train, test int, files map[string][]byte) (restore func()) {
+	old := pins[name]
+	other := slices.Clone(old)
+	for i, p := range other {
+		content := files[filepath.Base(p.file)]
+		sum := sha256.Sum256(content)
+		other[i].size, other[i].sum = int64(len(content)), hex.EncodeToString(sum[:])
+	}
+	pins[name], pinned[name] = other, [2]int{train, test}
+	return func() {
+		pins[name] = old
+		delete(pinned, name)
+	}
+}
+
+// pinned are the images to train and to test of sets that PinImages has changed.
+var pinned = map[string][2]int{}
 
 // Pin lets the table of a set be another, for tests of those who load it, until restore is called.
 func Pin(name string, file string, t *tables.Table) (restore func()) {

@@ -124,6 +124,11 @@ func known() []Known {
 		},
 	}
 	for i := range list {
+		if n, is := pinned[list[i].Name]; is {
+			pictures := *list[i].Pictures
+			pictures.Train, pictures.Test = n[0], n[1]
+			list[i].Train, list[i].Test, list[i].Pictures = n[0], n[1], &pictures
+		}
 		if k := &list[i]; !k.BuiltIn {
 			for _, p := range pins[k.Name] {
 				k.Files = append(k.Files, p.file)
