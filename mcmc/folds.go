@@ -47,10 +47,13 @@ func (s scales) same() {
 }
 
 // deal deals the particles of p to folds, one after another. Copies of one particle, which moves have not parted, come into one
-// fold; they have the same log-likelihood.
-func (s scales) deal(p *Population) {
+// fold; they have the same log-likelihood. So do the states of all chains that began at one particle.
+func (s scales) deal(p *Population, chains int) {
 	fold := make(map[float64]int32, p.J)
 	for j, l := range p.LL {
+		if chains > 0 {
+			l = p.LL[j%chains]
+		}
 		f, dealt := fold[l]
 		if !dealt {
 			f = int32(len(fold) % len(s))
@@ -61,16 +64,15 @@ func (s scales) deal(p *Population) {
 }
 
 // fromPopulation learns the scale of every fold from the weighted particles of the others, and reports whether they could teach
-// one. related: all particles descend from one and may not have parted, so that their spread is no more than what the moves have
-// made of it.
-func (l learner) fromPopulation(t *Target, p *Population, weights []float64, related bool) bool {
+// one: not where all descend from one and may not have parted, so that their spread is no more than what the moves have made of it.
+func (l learner) fromPopulation(t *Target, p *Population, weights []float64, now StepContext) bool {
 	if l.kind == None {
 		return true
 	}
-	if related {
+	if now.Related {
 		return false
 	}
-	l.scales.deal(p)
+	l.scales.deal(p, now.Chains)
 	others, taught := make([]float64, p.J), true
 	for f, s := range l.scales {
 		var sum float64

@@ -210,7 +210,7 @@ func (m HMC) Begin(ctx context.Context, w *Work, t *Target, p *Population, weigh
 	var trials Trials
 	switch {
 	case p.J > 1:
-		trials.Kept = !learnt.fromPopulation(t, p, weights, now.Related)
+		trials.Kept = !learnt.fromPopulation(t, p, weights, now)
 	case now.Progress == 0:
 		learnt.fromPrior(t, p)
 	}

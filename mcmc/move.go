@@ -62,6 +62,7 @@ type StepContext struct {
 	Progress float64 // share of the run's budget that is spent, 0…1; 0 if there is none
 	Left     int     // evaluations a particle that the budget has left; 0 if there is no budget
 	Related  bool    // all particles descend from one of the first, and their last moves may not have parted them
+	Chains   int     // m: particles j, j+m, j+2m… are the states of one chain, in its order; 0: they are not of chains
 }
 
 // MostEnergyRise is ΔH above which a trajectory has diverged, as in Stan: it met a part of the target that is too narrow for its

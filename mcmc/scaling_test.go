@@ -70,7 +70,7 @@ func TestScaleIsLearnedFromAPopulation(t *testing.T) {
 	equal := slices.Repeat([]float64{1. / n}, n)
 	for _, kind := range []Scaling{Diagonal, Dense} {
 		l := newLearner(target, kind, Folds(n))
-		if !l.fromPopulation(target, &p, equal, false) {
+		if !l.fromPopulation(target, &p, equal, StepContext{}) {
 			t.Fatalf("%s: nothing was learned", kind)
 		}
 		learned := l.scales[0]
@@ -117,7 +117,7 @@ func TestScaleIsWeighted(t *testing.T) {
 		weights[j] /= sum
 	}
 	l := newLearner(target, Diagonal, 1)
-	l.fromPopulation(target, &p, weights, false)
+	l.fromPopulation(target, &p, weights, StepContext{})
 	if sd := l.scales[0].sd; !(math.Abs(sd[0]-0.5) < 0.06) || !(math.Abs(sd[1]-1) < 0.12) {
 		t.Errorf("scales %v, want .5 and 1", sd)
 	}
@@ -157,7 +157,7 @@ func TestScaleIsKept(t *testing.T) {
 		t.Helper()
 		l := newLearner(target, Dense, Folds(20))
 		before := slices.Clone(l.tuning)
-		if l.fromPopulation(target, &p, equal, related) || !slices.Equal(before, l.tuning) {
+		if l.fromPopulation(target, &p, equal, StepContext{Related: related}) || !slices.Equal(before, l.tuning) {
 			t.Errorf("%s: a scale was learned", name)
 		}
 	}
@@ -279,6 +279,21 @@ func TestScaleOfALocalPrior(t *testing.T) {
 			if s := l.scales[0]; !slices.Equal(s.sd, want) || kind == Dense && (s.factor[0] != want[0] || s.factor[3] != want[1] || s.factor[2] != 0) {
 				t.Errorf("%s at progress %v: scale %v, factor %v, want %v", kind, progress, s.sd, s.factor, want)
 			}
+		}
+	}
+}
+
+// States of a chain come into the fold of its start, and chains from one start into one fold, or they would move by what they have taught.
+func TestChainsComeIntoOneFold(t *testing.T) {
+	p := NewPopulation(12, 1, Needs{})
+	for j := range p.LL {
+		p.LL[j] = float64(j)
+	}
+	p.LL[3] = p.LL[1] // of four chains the second and the fourth begin at one particle
+	make(scales, 3).deal(&p, 4)
+	for j, f := range p.Fold {
+		if want := []int32{0, 1, 2, 1}[j%4]; f != want {
+			t.Errorf("particle %d is in fold %d, want %d", j, f, want)
 		}
 	}
 }

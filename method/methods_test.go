@@ -124,7 +124,7 @@ func TestComplete(t *testing.T) {
 		"a judged width":                   {Laplace{}.Settle(Around{Judged: true}, unheard()).(Laplace).Precision, PrecisionValidation},
 		"a width that nobody judges":       {Laplace{}.Settle(Around{}, unheard()).(Laplace).Precision, PrecisionPrior},
 		"passes":                           {Dropout{}.Settle(Around{}, unheard()), Dropout{10}},
-		"islands":                          {SMC{}.Settle(Around{}, unheard()), SMC{0, 1, bnn.Equal{}, false, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, nil, nil, Learning{}, nil, IslandTrace{}, nil}},
+		"islands":                          {SMC{}.Settle(Around{}, unheard()), SMC{0, 0, 1, bnn.Equal{}, false, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, nil, nil, Learning{}, nil, IslandTrace{}, nil}},
 		"islands of a trained network":     {smcOf(SMC{}.Settle(init, unheard())).Start, Place(FromInit{})},
 		"islands at an anchor":             {smcOf(SMC{}.Settle(anchored, unheard())).Start, Place(nil)},
 		"batches":                          {smcOf(SMC{Path: full}.Settle(Around{}, unheard())).Start, FromPrior{}},

@@ -27,6 +27,12 @@ type SMC struct {
 	// 800, or 10 each. The run's config has the number.
 	Particles int `yaml:"particles" words:"auto=0"`
 
+	// WasteFree is m, the number of chains of a waste-free sampler: an iteration draws m parents of the particles, moves each
+	// particles/m − 1 times, and keeps the parents and all states on the way as the next particles. particles must be a multiple of m,
+	// and at least 2m. It goes with temperatures and moves with accept or reject, whose mutations are then left out. Default: all
+	// particles move, and only where they end counts.
+	WasteFree int `yaml:"waste_free,omitempty"`
+
 	Islands  int             `yaml:"islands"`         // populations that never meet; default 1
 	Combine  bnn.Combination `yaml:"combine"`         // how islands are weighted in the posterior; default equal
 	Pilot    bool            `yaml:"pilot,omitempty"` // with path tempering: a run of its own, with other random numbers, chooses the temperatures before the islands begin, and all islands follow them. The islands' own particles then do not choose the temperatures, and the choice does not bias the log evidence
@@ -58,6 +64,9 @@ func (m SMC) Title() string {
 	particles, by := "", ""
 	if m.Particles > 0 {
 		particles = " of " + numeral.Several(m.Particles, "particle")
+	}
+	if m.WasteFree > 0 {
+		particles += fmt.Sprintf(", waste-free from %s,", numeral.Several(m.WasteFree, "chain"))
 	}
 	if m.Pilot {
 		by = " on the temperatures of a pilot run"
@@ -92,7 +101,14 @@ func (m SMC) Settle(around Around, f *config.Faults) Method {
 	if m.Move == nil {
 		m.Move = mcmc.HMC{}
 	}
-	m.Move = m.Move.ForPopulation(smc.DefaultMutations(m.Path), m.Learn != nil)
+	repeats := smc.DefaultMutations(m.Path)
+	if m.WasteFree > 0 { // which say themselves how often
+		repeats = mcmc.Mutations{}
+		if m.Resample.When == nil {
+			m.Resample.When = smc.Always{}
+		}
+	}
+	m.Move = m.Move.ForPopulation(repeats, m.Learn != nil)
 	if m.Weight == nil && !m.Move.Traits().Invariant() { // other moves have one weighting, which a config leaves out
 		m.Weight = smc.DefaultWeighting(m.Move)
 	}
@@ -138,6 +154,14 @@ func (m SMC) Check(f *config.Faults) {
 	if start := m.start(); m.Start != nil && !start.init && !m.Path.Traits().Batches {
 		f.Add("start", "%s goes with a path of batches: with path %s leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 			start.name, smc.Paths.Name(m.Path))
+	}
+	if m.WasteFree < 0 || m.WasteFree > 0 && m.Particles != 0 {
+		if err := smc.WasteFreeParticles(m.Particles, m.WasteFree); err != nil {
+			f.Add("waste_free", "%v", err)
+		}
+	}
+	if err := m.sampler().SuitsWasteFree(); err != nil {
+		f.Add("waste_free", "%v", err)
 	}
 	if m.Weight != nil {
 		if err := smc.SuitsMove(m.Weight, m.Move); err != nil {
@@ -255,7 +279,12 @@ func (m SMC) SettleWith(around Around, s Sizes, f *config.Faults) Method {
 	if m.Path.Traits().Batches {
 		fill(&m.Particles, fewParticles)
 	}
-	fill(&m.Particles, particlesFor(s.Operations, m.Islands))
+	if m.Particles == 0 {
+		m.Particles = particlesFor(s.Operations, m.Islands)
+		if n := m.WasteFree; n > 0 {
+			m.Particles = max(2*n, m.Particles/n*n)
+		}
+	}
 	m.checkWithin(around, f)
 	mcmc.CheckWith(m.Move, s.Examples, s.Parameters, f.In(pathOfSMC+".move."+mcmc.Moves.Name(m.Move)))
 	if n := m.Move.Traits().Subsample; n >= s.Examples {
@@ -339,7 +368,7 @@ func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
 
 // sampler is an island's settings, as far as they are the method's.
 func (m SMC) sampler() *smc.Sampler {
-	one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Learn: m.Learn, Keep: m.Keep}
+	one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, WasteFree: m.WasteFree, Learn: m.Learn, Keep: m.Keep}
 	if m.Weight != nil {
 		one.Weighting = m.Weight
 	}

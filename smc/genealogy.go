@@ -38,9 +38,13 @@ const longestLag = 8
 // lone is the share beyond which a family has all the weight.
 const lone = 1 - 1e-9
 
-// weighted counts a weighting of particles with normalised weights before and after it.
-func (g *Genealogy) weighted(before, after []float64) {
+// weighted counts a weighting of particles with normalised weights before and after it. Particles j, j+m, j+2m… are the states of one of m
+// chains, and share its chance: they are the family of lag 0. chains is m; 0: each particle is a family.
+func (g *Genealogy) weighted(before, after []float64, chains int) {
 	n := len(before)
+	if chains == 0 {
+		chains = n
+	}
 	if g.Variance == nil {
 		g.Variance = make([]float64, longestLag+1)
 	}
@@ -51,7 +55,7 @@ func (g *Genealogy) weighted(before, after []float64) {
 	}
 	g.Acted = append(g.Acted, make([]float64, n)...)
 	for j := range n {
-		g.Ancestors = append(g.Ancestors, int32(j))
+		g.Ancestors = append(g.Ancestors, int32(j%chains))
 	}
 
 	lags, share, next := len(g.Acted)/n, make([]float64, n), make([]float64, n)

@@ -93,7 +93,7 @@ func TestVarianceByItsDefinition(t *testing.T) {
 		if w.parents != nil {
 			g.resampled(w.parents)
 		}
-		g.weighted(w.before, w.after)
+		g.weighted(w.before, w.after, 0)
 		if err := g.check(7); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestFamiliesAreCopied(t *testing.T) {
 		if w.parents != nil {
 			g.resampled(w.parents)
 		}
-		g.weighted(w.before, w.after)
+		g.weighted(w.before, w.after, 0)
 	}
 	kept.copy(&g)
 	want := fmt.Sprint(kept)
@@ -130,7 +130,7 @@ func TestFamiliesAreCopied(t *testing.T) {
 		t.Error("the copy differs")
 	}
 	g.resampled([]int32{0, 0, 0, 0, 0, 0, 0})
-	g.weighted(all[3].before, all[3].after)
+	g.weighted(all[3].before, all[3].after, 0)
 	if got := fmt.Sprint(kept); got != want || got == fmt.Sprint(g) {
 		t.Errorf("the copy changed from %s to %s", want, got)
 	}
@@ -153,7 +153,7 @@ func TestVarianceIsTheJackknifes(t *testing.T) {
 		want += (n - 1) / n * (l - math.Log(sum/n)) * (l - math.Log(sum/n))
 	}
 	var g Genealogy
-	g.weighted(before, after)
+	g.weighted(before, after, 0)
 	if got := g.Variance[0]; !golden.Near(got, want, 1e-12, 0) {
 		t.Errorf("variance %v, want %v", got, want)
 	}
@@ -162,8 +162,8 @@ func TestVarianceIsTheJackknifes(t *testing.T) {
 // A run tells no error where one particle had all the weight, and where nothing was weighted.
 func TestErrorIsUnknown(t *testing.T) {
 	var none, lost Genealogy
-	lost.weighted([]float64{0.5, 0.5}, []float64{1, 0})
-	lost.weighted([]float64{0.5, 0.5}, []float64{0.6, 0.4})
+	lost.weighted([]float64{0.5, 0.5}, []float64{1, 0}, 0)
+	lost.weighted([]float64{0.5, 0.5}, []float64{0.6, 0.4}, 0)
 	for what, g := range map[string]*Genealogy{"nothing was weighted": &none, "one particle had all": &lost} {
 		if sd := g.SD(); !math.IsNaN(sd) {
 			t.Errorf("%s: sd %v", what, sd)

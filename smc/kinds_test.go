@@ -148,6 +148,12 @@ func kinds() map[string]func(island int) *Sampler {
 			s.Path, s.Resample = Tempering{ESS: 0.8}, Resampler{Scheme: Stratified{}, When: BelowRatio(0.7)}
 		}),
 		"tempering, residual": with(func(s *Sampler) { s.Resample.Scheme = Residual{} }),
+		"waste-free": with(func(s *Sampler) {
+			s.WasteFree, s.Move = 15, mcmc.HMC{Steps: 3}
+		}),
+		"waste-free pcn": with(func(s *Sampler) {
+			s.WasteFree, s.Move, s.Resample.Scheme = 5, mcmc.PCN{}, Systematic{}
+		}),
 		"jitter": with(func(s *Sampler) {
 			s.Move = mcmc.HMC{Steps: 2, Jitter: 0.1, Mutations: mcmc.Mutations{Count: 3}}
 		}),

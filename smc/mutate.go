@@ -30,8 +30,8 @@ func (s *Sampler) begin(ctx context.Context, st *State, target *mcmc.Target, las
 	return nil
 }
 
-// mutate moves all particles, as often as the move's Repeats and the budget allow. Particles advance together, so a move
-// spends the largest number of evaluations of any particle.
+// mutate moves all particles, as often as the move's Repeats and the budget allow, or the parents (Sampler.WasteFree). Particles advance
+// together, so a move spends the largest number of evaluations of any particle.
 func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, info *Info) error {
 	clear(s.energy)
 	repeats, travels := s.repeats()
@@ -44,26 +44,28 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 	}
 	var spread spread
 	arrived := !travels
+	moving, work := s.waste.moving(&st.Population, &s.work)
 	for dist := 0.0; ; {
 		now := s.stepContext(st, target)
 		now.Key.Mutation = info.Mutations
-		out, err := s.Move.Mutate(ctx, &s.work, target, &st.Population, st.Tuning, now)
+		out, err := s.Move.Mutate(ctx, work, target, moving, st.Tuning, now)
 		if err != nil {
 			return err
 		}
 		info.Mutations++
+		first := s.waste.put(&st.Population, info.Mutations)
 		info.Divergent += out.Divergent
 		info.Step, info.Leapfrogs = out.Step, out.Leapfrogs
 		most := 0
 		for j, a := range out.Probability {
 			info.Acceptance += numeral.Number(a)
-			s.energy[j] += out.Energy[j]
+			s.energy[first+j] += out.Energy[j]
 			spread.add(out.Energy[j])
 			st.Gradients += out.Gradients[j]
 			st.Values += out.Values[j]
 			most = max(most, out.Gradients[j]+out.Values[j]-out.Shown)
 		}
-		st.Spent += most
+		st.Spent += most * moving.J / st.J
 
 		last := dist
 		if repeats.Eta > 0 {
@@ -75,7 +77,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		}
 		budget := budgetOf(s.Path, st)
 		if travels && arrived || repeats.Enough(info.Mutations, last, dist) || info.Mutations >= repeats.Limit() || budget > 0 && st.Spent >= budget {
-			info.Acceptance /= numeral.Number(st.J * info.Mutations)
+			info.Acceptance /= numeral.Number(moving.J * info.Mutations)
 			info.EnergySD = spread.sd()
 			if st.Parted = 0; travels && arrived {
 				st.Parted = 1
@@ -104,14 +106,17 @@ func (s *Sampler) carriedFar(st *State) bool {
 	if s.places(s.ancestors) == 1 {
 		return false
 	}
-	travel := mcmc.NewTravel(st.J, s.variances(st))
-	travel.Moved(st.J, func(j int) []float64 { return s.away(st, j) })
-	return travel.Far(st.J, CarriedFrom)
+	n, travel := s.waste.ends(st.J), mcmc.NewTravel(st.J, s.variances(st))
+	travel.Moved(n, func(j int) []float64 { return s.away(st, st.J-n+j) })
+	return travel.Far(n, CarriedFrom)
 }
 
-// repeats returns how often the move is made in an iteration, and whether moves end when the particles have travelled. It is the
-// move's Repeats if they are set, else the path's, else one move.
+// repeats returns how often the move is made in an iteration, and whether moves end when the particles have travelled. It is as often as
+// the parents fill the population, or the move's Repeats if they are set, else the path's, else one move.
 func (s *Sampler) repeats() (m mcmc.Mutations, travels bool) {
+	if s.WasteFree > 0 {
+		return chainMoves(s.Particles, s.WasteFree), false
+	}
 	move := s.Move.Traits()
 	if m = move.Repeats; m == (mcmc.Mutations{}) && move.Invariant() {
 		m = s.Path.Traits().Mutations
@@ -162,7 +167,7 @@ func (s *Sampler) findCentre(st *State) {
 
 // stepContext returns the step context of a move.
 func (s *Sampler) stepContext(st *State, target *mcmc.Target) mcmc.StepContext {
-	now := mcmc.StepContext{Key: rng.Key{Seed: s.Seed, Island: s.Island, Iteration: st.K}}
+	now := mcmc.StepContext{Key: rng.Key{Seed: s.Seed, Island: s.Island, Iteration: st.K}, Chains: s.waste.chains(st.K)}
 	if budget := budgetOf(s.Path, st); budget > 0 {
 		n := max(1, target.Examples())
 		now.Progress = float64(st.Spent) / float64(budget)

@@ -45,6 +45,7 @@ type Sampler struct {
 	Resample  Resampler // zero: multinomial, when the path says
 	Particles int       // J
 	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, even if some are equal
+	WasteFree int       // m: the particles that an iteration moves, whose states along the way are the next population; 0: all move, and only where they end counts
 	Keep      Keeper    // nil: only the last state, which is no draw for moves that select (mcmc.Traits)
 
 	// Learn moves ψ, which all particles share, where the Model is a mcmc.Partial; nil: ψ stays at Psi. Unlike Algorithm 1 of GOHSMC
@@ -64,6 +65,7 @@ type Sampler struct {
 	Pool   *mcmc.Pool // threads for particles with many parameters; nil: none. The Model has its own pool
 
 	work      mcmc.Work
+	waste     wasteFree // of WasteFree
 	orders    [2]order  // of the examples
 	before    State     // the state when the step began
 	ancestors []int32   // J, the index of each particle's parent among the particles when the iteration began
@@ -124,7 +126,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err = s.checkMoved(st); err != nil {
 		return info, err
 	}
-	if _, err = st.reweight(weighting.After(s.moved(st, change, s.energy))); err != nil { // what is the move worth?
+	if _, err = st.reweight(weighting.After(s.moved(st, change, s.energy)), s.waste.chains(st.K)); err != nil { // what is the move worth?
 		return info, s.died(st, info.Step, err)
 	}
 	if err = s.learn(ctx, st, target); err != nil { // how do the parameters that all particles share move?
@@ -145,7 +147,7 @@ func (s *Sampler) moved(st *State, change, energy []float64) Moved {
 
 // weigh adds increments, if there are any, to the log-weights.
 func (s *Sampler) weigh(st *State, increments []float64, info *Info) (err error) {
-	if info.ESS, err = st.reweight(increments); err != nil {
+	if info.ESS, err = st.reweight(increments, s.waste.chains(st.K)); err != nil {
 		return err
 	}
 	info.Dead, info.LogWeightVar = dead(st.LogW), numeral.Number(logVariance(st.LogW))
@@ -157,7 +159,7 @@ func (s *Sampler) choose(st *State, info *Info) {
 	if st.K == 0 && s.weighting().Traits().Afresh && (s.Start != nil || s.movesFirst()) {
 		return // nothing has weighted the particles yet
 	}
-	if info.Resampled = s.Resample.when(s.Path, s.weighting()).Due(info.ESS, st.J); info.Resampled {
+	if info.Resampled = s.WasteFree > 0 || s.Resample.when(s.Path, s.weighting()).Due(info.ESS, st.J); info.Resampled {
 		s.resample(st)
 	}
 }
@@ -166,7 +168,8 @@ func (s *Sampler) choose(st *State, info *Info) {
 func (s *Sampler) resample(st *State) {
 	weights.Exp(st.LogW, s.scratch)
 	key := rng.Key{Seed: s.Seed, Purpose: rng.Resample, Island: s.Island, Iteration: st.K}
-	s.Resample.scheme().Ancestors(s.scratch, key.Stream().Float64, s.ancestors)
+	s.Resample.scheme().Ancestors(s.scratch, key.Stream().Float64, s.waste.drawn(s.ancestors))
+	s.waste.multiply(s.ancestors)
 
 	parents := st.Population
 	if s.renews(st) {

@@ -107,7 +107,7 @@ func (s *Sampler) weighStart(st *State, weigh bool) error {
 			"take a prior or a start where the model is defined", st.J, numeral.Vector(st.Theta[:st.D]))
 	}
 	if weighted || impossible > 0 {
-		_, err := st.reweight(first)
+		_, err := st.reweight(first, 0)
 		return err
 	}
 	return nil
@@ -200,6 +200,7 @@ func (s *Sampler) prepare(st *State) error {
 	if err := s.checkTuning(st); err != nil {
 		return err
 	}
+	s.waste.m = s.WasteFree
 	s.work.Shape(&st.Population)
 	if len(s.ancestors) != st.J {
 		s.ancestors, s.place = make([]int32, st.J), make([]int32, st.J)
@@ -262,6 +263,11 @@ func (s *Sampler) check() error {
 	}
 	f.add(moves.Biased() && path.Epochs == 0 && !weights.Equal, "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
 	s.checkLearn(&f)
+	if s.WasteFree != 0 {
+		for _, err := range []error{WasteFreeParticles(j, s.WasteFree), s.SuitsWasteFree()} {
+			f.add(err != nil, "sampler: waste-free: %w", err)
+		}
+	}
 	if s.Keep != nil {
 		f.part("keep", s.Keep)
 		if j > 0 && n > 0 {
@@ -272,6 +278,27 @@ func (s *Sampler) check() error {
 		f.add(s.Keep.Judged() && s.Judge == nil, "sampler: the best state needs a Judge, which has validation examples")
 	}
 	return errors.Join(f...)
+}
+
+// SuitsWasteFree says why the sampler's iterations cannot be waste-free, whatever its number of particles (WasteFreeParticles).
+func (s *Sampler) SuitsWasteFree() error {
+	if s.WasteFree == 0 {
+		return nil
+	}
+	w, path, move := s.weighting().Traits(), s.Path.Traits(), s.Move.Traits()
+	switch {
+	case !w.Early || !move.Invariant():
+		return errors.New("states on the way are draws of the target only by moves with accept or reject, and with weights that are known before them")
+	case move.Repeats != (mcmc.Mutations{}):
+		return errors.New("the number of particles says how often a move is made, J/m − 1 times: leave mutations out")
+	case path.Batches || path.Epochs > 0:
+		return errors.New("the path must be one of temperatures")
+	case s.Learn != nil:
+		return errors.New("layers that are learned change the target after the moves")
+	case s.Resample.When != nil && s.Resample.When != Occasion(Always{}):
+		return errors.New("the parents are drawn anew in every iteration: leave resample.when out")
+	}
+	return nil
 }
 
 // SuitsKeep says why the sampler cannot keep the states that it should of a run with n examples. It asks neither for a Model nor for a

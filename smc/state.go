@@ -325,8 +325,8 @@ func (st *State) logLikelihood() (mean float64) {
 }
 
 // reweight adds increments, if there are any, to the log-weights and their log-mean to the evidence, and returns the
-// effective sample size.
-func (st *State) reweight(increments []float64) (ess float64, err error) {
+// effective sample size. chains is the number of chains whose states the particles are, as of Sampler.chains.
+func (st *State) reweight(increments []float64, chains int) (ess float64, err error) {
 	var before []float64
 	if increments != nil {
 		before = make([]float64, len(st.LogW))
@@ -342,6 +342,6 @@ func (st *State) reweight(increments []float64) (ess float64, err error) {
 	st.LogZ += logSum // the weights were normalised, so this is log Σ_j W_j e^{increment}, including the factor 1/J
 	after := make([]float64, len(st.LogW))
 	weights.Exp(st.LogW, after)
-	st.Genealogy.weighted(before, after)
+	st.Genealogy.weighted(before, after, chains)
 	return ess, nil
 }

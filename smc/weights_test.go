@@ -190,7 +190,7 @@ func evidences(t *testing.T, increments [][][]float64) []float64 {
 			for j := range st.LogW {
 				st.LogW[j] = -math.Log(float64(len(inc)))
 			}
-			if _, err := st.reweight(inc); err != nil {
+			if _, err := st.reweight(inc, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
