@@ -24,9 +24,9 @@ func fromFourChains() Sampler {
 func TestWasteFreeEvidenceIsUnbiased(t *testing.T) {
 	testkit.Statistics(t)
 	p := conjugate()
-	runs, small := 1000, 0.2
+	runs, small := 1000, 0.22
 	if testing.Short() {
-		runs, small = 500, 0.28
+		runs, small = 500, 0.35
 	}
 	for _, row := range Schemes {
 		t.Run(row.Name, func(t *testing.T) {
