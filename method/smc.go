@@ -145,6 +145,11 @@ func (m SMC) Check(f *config.Faults) {
 		f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
 	}
 	f.Within("islands", m.Islands, 1, rng.MaxIslands)
+	if m.WasteFree < 0 || m.WasteFree > 0 && m.Particles != 0 {
+		if err := smc.WasteFreeParticles(m.Particles, m.WasteFree); err != nil {
+			f.Add("waste_free", "%v", err)
+		}
+	}
 	if m.Path == nil || m.Move == nil {
 		f.If(m.Path == nil, "path", "want one of %s", strings.Join(smc.Paths.Names(), ", "))
 		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
@@ -154,11 +159,6 @@ func (m SMC) Check(f *config.Faults) {
 	if start := m.start(); m.Start != nil && !start.init && !m.Path.Traits().Batches {
 		f.Add("start", "%s goes with a path of batches: with path %s leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 			start.name, smc.Paths.Name(m.Path))
-	}
-	if m.WasteFree < 0 || m.WasteFree > 0 && m.Particles != 0 {
-		if err := smc.WasteFreeParticles(m.Particles, m.WasteFree); err != nil {
-			f.Add("waste_free", "%v", err)
-		}
 	}
 	if err := m.sampler().SuitsWasteFree(); err != nil {
 		f.Add("waste_free", "%v", err)
