@@ -25,9 +25,9 @@ var CIFAR10 = Table{
 		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
 		{Name: "ece", Title: "ECE", Digits: 4, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))},
 		aside(Measure{Name: "brier", Title: "Brier", Digits: 4, Most: 2, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.Brier }))}),
-	}, besides(colourGroups), besides10()),
+	}, besides(colourImages), besides10()),
 	Cells: cifarCells(),
-	More:  writeSheets(slices.Concat(sghmcSheets(colourGroups, true), sheets10())),
+	More:  writeSheets(slices.Concat(sghmcSheets(colourImages.groups, true), sheets10())),
 }
 
 // The networks that the cells begin at.
@@ -164,40 +164,43 @@ prior: {normal: {%s}}
 // resnet20 is ResNet-20 with filter response normalisation, its thresholds for activations, and shortcuts without parameters: that of the
 // preset cifar10-resnet20.
 func resnet20() string {
-	return residualNet(func(filters, stride int) string {
-		return fmt.Sprintf("{conv: {filters: %d, kernel: 3, pad: 1, stride: %d, bias: false}}, {frn: {tlu: true}}", filters, stride)
-	}, func(int) string { return "pad" }, "", "")
+	return residualNet(func(filters, stride int) []string {
+		return []string{fmt.Sprintf("{conv: {filters: %d, kernel: 3, pad: 1, stride: %d, bias: false}}", filters, stride), "{frn: {tlu: true}}"}
+	}, func(int) string { return "pad" })
 }
 
 // referenceNet is the network of the reference predictions (Izmailov et al. 2021): convolutions with biases, swish behind the first
 // normalisation of a block and behind the sum, and shortcuts of 1×1 where the image is made smaller. Its strided convolutions pad below
 // and to the right alone; here they pad on all sides, and so they see the neighbouring pixels.
 func referenceNet() string {
-	const swish = ", swish"
-	return residualNet(func(filters, stride int) string {
-		return fmt.Sprintf("{conv: {filters: %d, kernel: 3, pad: 1, stride: %d}}, {frn: {tlu: true}}", filters, stride)
+	return residualNet(func(filters, stride int) []string {
+		return []string{fmt.Sprintf("{conv: {filters: %d, kernel: 3, pad: 1, stride: %d}}", filters, stride), "{frn: {tlu: true}}"}
 	}, func(filters int) string {
 		return fmt.Sprintf("[{conv: {filters: %d, kernel: 1, stride: 2}}, {frn: {tlu: true}}]", filters)
-	}, swish, "    - swish\n")
+	}, "swish")
 }
 
-// residualNet are the layers of a residual network of 20 layers. conv is a convolution with its normalisation, inside what follows the first one of
-// a block, and behind what follows the stem and each sum.
-func residualNet(conv func(filters, stride int) string, shortcut func(filters int) string, inside, behind string) string {
+// residualNet are the layers of a residual network of 20 layers. conv is a convolution with its normalisation. Activations follow the stem, the
+// first convolution of each block, and each sum.
+func residualNet(conv func(filters, stride int) []string, shortcut func(filters int) string, activations ...string) string {
 	var b strings.Builder
-	for _, layer := range strings.SplitAfter(conv(16, 1), "}}, ") {
-		fmt.Fprintf(&b, "    - %s\n", strings.TrimSuffix(layer, ", "))
+	list := func(layers ...string) {
+		for _, layer := range layers {
+			fmt.Fprintf(&b, "    - %s\n", layer)
+		}
 	}
-	b.WriteString(behind)
+	list(slices.Concat(conv(16, 1), activations)...)
 	for stage, filters := range []int{16, 32, 64} {
 		for block := range 3 {
 			stride, by := 1, ""
 			if stage > 0 && block == 0 {
 				stride, by = 2, ", shortcut: "+shortcut(filters)
 			}
-			fmt.Fprintf(&b, "    - residual: {body: [%s%s, %s]%s}\n%s", conv(filters, stride), inside, conv(filters, 1), by, behind)
+			body := slices.Concat(conv(filters, stride), activations, conv(filters, 1))
+			list(fmt.Sprintf("residual: {body: [%s]%s}", strings.Join(body, ", "), by))
+			list(activations...)
 		}
 	}
-	b.WriteString("    - global_avgpool\n    - {dense: 10}\n")
+	list("global_avgpool", "{dense: 10}")
 	return b.String()
 }

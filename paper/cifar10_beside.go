@@ -27,17 +27,21 @@ var (
 	gains = []string{"nll_gain", "nll_gain_error", "agreement_gain", "agreement_gain_error", "variation_gain", "variation_gain_error"}
 )
 
+// colourImages have foreign inputs in place of the paper's SVHN, CIFAR-100 and LSUN.
+var colourImages = imagery{
+	groups: []group{
+		{"mnist", "MNIST, padded and repeated as RGB; substitute"}, {"fashion", "FashionMNIST, padded and repeated as RGB; substitute"},
+		{"natural", "photographs of other classes; substitute"}, {"noise", "white noise"},
+	},
+	read: (*fitDone).inColours,
+	more: (*fitDone).beside10,
+}
+
 // besides10 are the measures of those figures.
-func besides10() (all []Measure) {
-	add := func(prefix string, names []string) {
-		for _, name := range names {
-			all = append(all, besideMeasure(prefix+name))
-		}
-	}
-	add("", nearness)
-	add("", gains)
+func besides10() []Measure {
+	all := colourImages.measures("", nearness, gains)
 	for _, prefix := range otherImages() {
-		add(prefix, rescored)
+		all = append(all, colourImages.measures(prefix, rescored)...)
 	}
 	return all
 }
@@ -128,22 +132,20 @@ func (d *fitDone) began() (*bnn.Ensemble, error) {
 
 // sheets10 are the tables of those figures.
 func sheets10() []sheet {
-	pair := func(name string, digits int) sheetColumn {
-		return sheetColumn{name, []string{name, name + "_error"}, []int{digits, digits}}
+	pair := func(head, name string) sheetColumn {
+		return sheetColumn{head, []string{name, name + "_error"}, []int{4, 4}}
 	}
-	columns := func(heads ...sheetColumn) []sheetColumn { return heads }
-	head := func(c sheetColumn, head string) sheetColumn { c.head = head; return c }
 	scores := func(prefix, title string) sheetColumn {
 		return sheetColumn{title, []string{prefix + "accuracy", prefix + "accuracy_error", prefix + "nll", prefix + "nll_error", prefix + "ece"}, []int{1, 1, 3, 3, 3}}
 	}
 	all := []sheet{
-		{title: "Beside the reference: agreement and total variation on the test images / standard error", first: "cell", columns: columns(
-			head(pair("agreement", 4), "agreement"), head(pair("variation", 4), "total variation"),
-			sheetColumn{"agreement, equal weights", []string{"equal_agreement"}, []int{4}}, sheetColumn{"total variation, equal weights", []string{"equal_variation"}, []int{4}})},
-		{title: "Beside the network where it began: mean difference on the test images / standard error", first: "cell", columns: columns(
-			head(pair("nll_gain", 4), "NLL"), head(pair("agreement_gain", 4), "agreement with the reference"), head(pair("variation_gain", 4), "total variation from it"))},
-		{title: "Photographs of the ten classes, substitute: accuracy in % / standard error / NLL / standard error / ECE", first: "cell", columns: columns(
-			sheetColumn{"images", []string{"transfer_n"}, []int{0}}, scores("transfer_", "scores"))},
+		{title: "Beside the reference: agreement and total variation on the test images / standard error", first: "cell", columns: []sheetColumn{
+			pair("agreement", "agreement"), pair("total variation", "variation"),
+			{"agreement, equal weights", []string{"equal_agreement"}, []int{4}}, {"total variation, equal weights", []string{"equal_variation"}, []int{4}}}},
+		{title: "Beside the network where it began: mean difference on the test images / standard error", first: "cell", columns: []sheetColumn{
+			pair("NLL", "nll_gain"), pair("agreement with the reference", "agreement_gain"), pair("total variation from it", "variation_gain")}},
+		{title: "Photographs of the ten classes, substitute: accuracy in % / standard error / NLL / standard error / ECE", first: "cell", columns: []sheetColumn{
+			{"images", []string{"transfer_n"}, []int{0}}, scores("transfer_", "scores")}},
 	}
 	bySeverity := sheet{title: "Changed images by severity, generated: accuracy in % / standard error / NLL / standard error / ECE", first: "cell"}
 	for s := range severities {

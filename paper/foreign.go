@@ -15,22 +15,22 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
+// imagery is a kind of images: what the runs of a table are asked beside its own figures.
+type imagery struct {
+	groups []group // of foreign inputs
+
+	// read reads these groups, as far as the folder of data has them, and adds the figures of other images.
+	read func(d *fitDone, p *data.Problem, f map[string]float64) error
+
+	// more adds the figures that need the predictions for the test images; nil: there are none.
+	more func(d *fitDone, p *data.Problem, f map[string]float64) error
+}
+
 // group is a group of foreign inputs of a table: its name in figures, and what it is.
 type group struct{ name, title string }
 
-// greyGroups are the foreign inputs of grey images: the other set, white noise, and the run's own test images with noise added.
-var greyGroups = []group{
-	{"other", "FashionMNIST for MNIST and MNIST for FashionMNIST"}, {"noise", "white noise"}, {"perturbed", "test images with normal noise of sd 0.5"},
-}
-
 // colours is the set of colour images.
 const colours = "cifar10"
-
-// colourGroups are the foreign inputs of colour images, in place of the paper's SVHN, CIFAR-100 and LSUN.
-var colourGroups = []group{
-	{"mnist", "MNIST, padded and repeated as RGB; substitute"}, {"fashion", "FashionMNIST, padded and repeated as RGB; substitute"},
-	{"natural", "photographs of other classes; substitute"}, {"noise", "white noise"},
-}
 
 // Natural images are in two files of the folder of data, NPY: the images, and the number of the class of CIFAR-10 that each shows, or
 // noClass. bench/cifar writes them.
@@ -42,11 +42,11 @@ const fewForeign = 2000
 // noClass is the label of a natural image that shows none of the ten classes.
 const noClass = 10
 
-// inColours reads colourGroups, and scores natural images of the ten classes (transfer) and images that were changed (shifted). What the
+// inColours reads the groups of colourImages, and scores natural images of the ten classes (transfer) and images that were changed (shifted). What the
 // folder of data does not have is left out.
 func (d *fitDone) inColours(p *data.Problem, f map[string]float64) error {
-	for _, other := range []group{{name: "mnist", title: "mnist"}, {name: "fashion", title: "fashion-mnist"}} {
-		known, err := data.Load(other.title, d.options.DataDir)
+	for _, other := range []struct{ name, set string }{{"mnist", "mnist"}, {"fashion", "fashion-mnist"}} {
+		known, err := data.Load(other.set, d.options.DataDir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

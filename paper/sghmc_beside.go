@@ -30,42 +30,36 @@ var (
 	stopped   = []string{"stop_at", "stop_nll", "best_at", "best_nll", "last_at", "last_nll"}
 )
 
-// besides are the measures of those figures, for groups of foreign inputs.
-func besides(foreign []group) (all []Measure) {
-	add := func(prefix string, names []string) {
-		for _, name := range names {
-			all = append(all, besideMeasure(prefix+name))
-		}
-	}
-	add("equal_", scored)
+// besides are the measures of those figures, for a kind of images.
+func besides(in imagery) []Measure {
+	all := in.measures("equal_", scored)
 	for _, m := range subsets {
-		add(fmt.Sprintf("members%d_", m), scored)
+		all = append(all, in.measures(fmt.Sprintf("members%d_", m), scored)...)
 	}
-	for _, g := range foreign {
-		add(g.name+"_", separations)
+	for _, g := range in.groups {
+		all = append(all, in.measures(g.name+"_", separations)...)
 	}
-	add("", resampled)
-	add("", stopped)
-	add("", unlearned)
-	add("", unlearnedTogether)
-	add(atStart, scored)
-	return all
+	return slices.Concat(all, in.measures("", resampled, stopped, unlearned, unlearnedTogether), in.measures(atStart, scored))
 }
 
-// besideMeasure is the measure of one of them.
-func besideMeasure(name string) Measure {
-	return Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Slow: true, Of: one(func(d *fitDone) (float64, error) {
-		f, err := d.beside()
-		if v, ok := f[name]; ok || err != nil {
-			return v, err
-		}
-		return math.NaN(), nil
-	})}
+// measures are those of figures with these names behind a prefix.
+func (in imagery) measures(prefix string, names ...[]string) (all []Measure) {
+	for _, name := range slices.Concat(names...) {
+		name = prefix + name
+		all = append(all, Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Slow: true, Of: one(func(d *fitDone) (float64, error) {
+			f, err := d.beside(in)
+			if v, ok := f[name]; ok || err != nil {
+				return v, err
+			}
+			return math.NaN(), nil
+		})})
+	}
+	return all
 }
 
 // beside computes the figures of a run, by name. Those that it cannot have are left out. It tells when it begins and ends, for a
 // thousand members take minutes.
-func (d *fitDone) beside() (map[string]float64, error) {
+func (d *fitDone) beside(in imagery) (map[string]float64, error) {
 	if d.figures != nil {
 		return d.figures, nil
 	}
@@ -77,19 +71,14 @@ func (d *fitDone) beside() (map[string]float64, error) {
 	if err != nil {
 		return nil, &starling.DataError{Err: err}
 	}
-	if p.Name == colours {
-		err = d.inColours(p, f)
-	} else {
-		err = d.inGrey(p)
-	}
-	if err != nil {
+	if err := in.read(d, p, f); err != nil {
 		return nil, err
 	}
 	if err := d.otherwise(p, f); err != nil {
 		return nil, err
 	}
-	if p.Name == colours {
-		if err := d.beside10(p, f); err != nil {
+	if in.more != nil {
+		if err := in.more(d, p, f); err != nil {
 			return nil, err
 		}
 	}

@@ -27,9 +27,9 @@ var SMCSGHMC = Table{
 		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
 		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
 		{Name: "ece", Title: "ECE", Digits: 4, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))},
-	}, besides(greyGroups)...),
+	}, besides(greyImages)...),
 	Cells: sghmcCells(),
-	More:  writeSheets(sghmcSheets(greyGroups, false)),
+	More:  writeSheets(sghmcSheets(greyImages.groups, false)),
 }
 
 // images is a set of the paper's with its network, and the published figures of the method, each with its standard deviation.
@@ -186,8 +186,16 @@ prior: {normal: {fan_in: 2}}
 `, s.set, init, s.layers, r.config)
 }
 
-// inGrey reads greyGroups.
-func (d *fitDone) inGrey(p *data.Problem) error {
+// greyImages have as foreign inputs the other set, white noise, and the run's own test images with noise added.
+var greyImages = imagery{
+	groups: []group{
+		{"other", "FashionMNIST for MNIST and MNIST for FashionMNIST"}, {"noise", "white noise"}, {"perturbed", "test images with normal noise of sd 0.5"},
+	},
+	read: (*fitDone).inGrey,
+}
+
+// inGrey reads the groups of greyImages.
+func (d *fitDone) inGrey(p *data.Problem, _ map[string]float64) error {
 	for _, s := range imageSets {
 		if s.set != p.Name {
 			if err := p.ReadGroups(d.options.DataDir, s.set); err != nil {
