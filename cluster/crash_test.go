@@ -332,12 +332,15 @@ func TestDeterminismFault(t *testing.T) {
 	everywhere(t, func(t *testing.T, ctx context.Context, m Maker) {
 		c := m.Make(t, 0, 0)
 		c.Queue = deliverTwice(ctx, c.Queue)
-		for i := range 2 {
-			start(t, ctx, c, fmt.Sprint("worker ", i), func(context.Context, *Job) ([]byte, error) {
-				time.Sleep(time.Duration(i+1) * time.Second)
-				return []byte{byte(i)}, nil
-			}, 0)
-		}
+		go func() {
+			for i := range 2 {
+				start(t, ctx, c, fmt.Sprint("worker ", i), func(context.Context, *Job) ([]byte, error) {
+					time.Sleep(time.Second)
+					return []byte{byte(i)}, nil
+				}, 0)
+				time.Sleep(time.Second / 2) // of two that claim a task in the same instant, one is refused and computes nothing
+			}
+		}()
 		co := &Coordinator{Cluster: c}
 		all := tasks(1)
 		if err := co.Do(ctx, all, func(int, End) error { return nil }); err != nil {
