@@ -36,29 +36,54 @@ const cifarNetwork, cifarReference = "network", "reference"
 // cifarRate is that of network, the best of the cells rates-* by validation NLL.
 const cifarRate = "0.01"
 
+// cifarNet is a network on CIFAR-10, its prior, and how its images are changed while it is trained.
+type cifarNet struct {
+	layers  func() string
+	prior   string
+	augment string
+}
+
+// cifarPlain is the network of the preset cifar10-resnet20, and cifarGold that of the reference predictions.
+var (
+	cifarPlain = cifarNet{resnet20, "decay: 0.01", "\n  augment: {crop: 4, flip: true}"}
+	cifarGold  = cifarNet{referenceNet, "variance: 0.2", ""}
+)
+
 // cifarCell is a recipe for a network on CIFAR-10.
 type cifarCell struct {
 	name    string
+	net     cifarNet
 	short   string // how it is shorter than the paper's
 	from    string // the cell whose network it begins at
 	search  string // the block map; empty: none
 	method  string
 	reduced []string
 	of      string // the column of the published figures; empty: none
+
+	three, threeOf string // the cell of three such networks together, and its column; empty: none
 }
 
 // cifarRecipes begin with networks of ResNet-20, and then have those of the reference. All runs hold the same images out, whatever their
 // seed: so networks of several seeds are an ensemble, and no image to validate has trained any of them.
 var cifarRecipes = []cifarCell{
 	cifarRates("0.01"), cifarRates("0.005"), cifarRates("0.002"),
-	{cifarNetwork, "20 of 200 epochs", "", cifarDescent("{adamw: {decay: 0.01}}", cifarRate, 20), "map", cifarFew, "sgd"},
-	cifarRefined("refined", cifarNetwork, "examples", "smc"),
-	cifarRefined("untempered", cifarNetwork, "1", "untempered"),
+	{
+		name: cifarNetwork, net: cifarPlain, short: "20 of 200 epochs", search: cifarDescent("{adamw: {decay: 0.01}}", cifarRate, 20), method: "map",
+		reduced: cifarFew, of: "sgd", three: "ensemble", threeOf: "ensemble",
+	},
+	cifarRefined("refined", cifarPlain, cifarNetwork, "examples", "smc"),
+	cifarRefined("untempered", cifarPlain, cifarNetwork, "1", "untempered"),
 	cifarSWAG("swag", "rank: 10", "swag", "method.swag.rank=2"),
 	cifarSWAG("swag-diagonal", "diagonal: true", "swag-diagonal"),
-	{"continued", "12 epochs", cifarNetwork, cifarDescent("{adamw: {decay: 0.01}}", "0.001", 12), "map", cifarFew, ""},
-	{cifarReference, "16 epochs", "", cifarDescent("adam", "0.002", 16), "map", cifarFew, ""},
-	cifarRefined("reference-refined", cifarReference, "examples", ""),
+	{
+		name: "continued", net: cifarPlain, short: "12 epochs", from: cifarNetwork, search: cifarDescent("{adamw: {decay: 0.01}}", "0.001", 12), method: "map",
+		reduced: cifarFew,
+	},
+	{
+		name: cifarReference, net: cifarGold, short: "16 epochs", search: cifarDescent("adam", "0.002", 16), method: "map",
+		reduced: cifarFew, three: "reference-ensemble",
+	},
+	cifarRefined("reference-refined", cifarGold, cifarReference, "examples", ""),
 }
 
 // The changes of the reduced protocol.
@@ -74,12 +99,15 @@ func cifarDescent(optimiser, rate string, epochs int) string {
 
 // cifarRates is a short descent, which tells a rate.
 func cifarRates(rate string) cifarCell {
-	return cifarCell{"rates-" + rate, "3 epochs, to choose the rate", "", cifarDescent("{adamw: {decay: 0.01}}", rate, 3), "map", cifarFew, ""}
+	return cifarCell{
+		name: "rates-" + rate, net: cifarPlain, short: "3 epochs, to choose the rate", search: cifarDescent("{adamw: {decay: 0.01}}", rate, 3), method: "map",
+		reduced: cifarFew,
+	}
 }
 
 // cifarRefined is SMC-SGHMC from a network, with the paper's step and batches.
-func cifarRefined(name, from, temperature, of string) cifarCell {
-	return cifarCell{name, "J = 4, 6 iterations", from, "", fmt.Sprintf(`
+func cifarRefined(name string, net cifarNet, from, temperature, of string) cifarCell {
+	return cifarCell{name: name, net: net, short: "J = 4, 6 iterations", from: from, of: of, method: fmt.Sprintf(`
   smc:
     particles: 4
     start: init
@@ -89,14 +117,16 @@ func cifarRefined(name, from, temperature, of string) cifarCell {
     resample: {when: {ess: 0.5}}
     keep: {after: 3}
     trace: {unlearning: true, every: 2}`, temperature),
-		[]string{cifarData, "method.smc.particles=2", "method.smc.path.full.iterations=4", "method.smc.keep.after=2"}, of}
+		reduced: []string{cifarData, "method.smc.particles=2", "method.smc.path.full.iterations=4", "method.smc.keep.after=2"}}
 }
 
 // cifarSWAG is SWAG from the network as it is.
 func cifarSWAG(name, covariance, of string, reduced ...string) cifarCell {
-	return cifarCell{name, "10 snapshots", cifarNetwork, "map: {restarts: 1, epochs: 0, batch: 128, keep: last}\n",
-		"{swag: {members: 1, rate: 0.001, warmup: 1, snapshots: 10, " + covariance + ", draws: 30}}",
-		slices.Concat([]string{cifarData, "method.swag.snapshots=2", "method.swag.draws=4"}, reduced), of}
+	return cifarCell{
+		name: name, net: cifarPlain, short: "10 snapshots", from: cifarNetwork, search: "map: {restarts: 1, epochs: 0, batch: 128, keep: last}\n",
+		method:  "{swag: {members: 1, rate: 0.001, warmup: 1, snapshots: 10, " + covariance + ", draws: 30}}",
+		reduced: slices.Concat([]string{cifarData, "method.swag.snapshots=2", "method.swag.draws=4"}, reduced), of: of,
+	}
 }
 
 // cifarCells are the recipes, the ensembles of networks that are there, and what is not run.
@@ -107,11 +137,8 @@ func cifarCells() (cells []Cell) {
 			c.Needs = []Need{{Cell: r.from}}
 		}
 		cells = append(cells, c)
-		switch r.name {
-		case cifarNetwork:
-			cells = append(cells, cifarEnsemble("ensemble", r.name, "ensemble"))
-		case cifarReference:
-			cells = append(cells, cifarEnsemble("reference-ensemble", r.name, ""))
+		if r.three != "" {
+			cells = append(cells, cifarEnsemble(r.three, r.name, r.threeOf))
 		}
 	}
 	return append(cells, cifarNotRun()...)
@@ -140,10 +167,6 @@ func quoted(texts []string) string {
 
 // text is the config of the recipe.
 func (r cifarCell) text(at Place) []byte {
-	network, augment, prior := resnet20(), "\n  augment: {crop: 4, flip: true}", "decay: 0.01"
-	if r.name == cifarReference || r.from == cifarReference {
-		network, augment, prior = referenceNet(), "", "variance: 0.2"
-	}
 	init := ""
 	if r.from != "" {
 		init = fmt.Sprintf("\n  init: %q", filepath.Join(at.network(), networksFile))
@@ -158,7 +181,7 @@ model:
 %s  likelihood: categorical
 prior: {normal: {%s}}
 %smethod: %s
-`, colours, augment, init, network, prior, r.search, r.method)
+`, colours, r.net.augment, init, r.net.layers(), r.net.prior, r.search, r.method)
 }
 
 // resnet20 is ResNet-20 with filter response normalisation, its thresholds for activations, and shortcuts without parameters: that of the
