@@ -9,7 +9,7 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// The toy of scalable-bayesian-monte-carlo, section 4, whose density the paper does not state. One number is observed, y = θ₂ + θ₁² with
+// The toy of scalable-bayesian-monte-carlo, section 5, whose density the paper does not state. One number is observed, y = θ₂ + θ₁² with
 // normal noise, and the prior is N(0, I):
 //
 //	l(θ) = −(y − θ₂ − θ₁²)²/(2σ²) − ½ log(2πσ²),   π₀ = N(0, v I),   y = 1.5, σ = .2, v = 1.
@@ -54,9 +54,9 @@ func toyHessian(theta [2]float64) [4]float64 {
 
 // toyTarget is L^Power × N(Mean, Variance I), a target that stands between the MAP and the posterior. All three kinds have this form:
 //
-//	anchored   L × N(α(s) θ_MAP, s v I), α(s) = 1 for s < ½, else 0              scalable-bayesian-monte-carlo, eq. (3)
-//	cold       (L π₀)^(1/T) ∝ L^(1/T) × N(0, T v I)                             section 4
-//	added      L π₀ × N(θ_MAP, s I) ∝ L × N(v/(s+v) θ_MAP, s v/(s+v) I)         section 4
+//	anchored   L × N(α(s) θ_MAP, s v I), α(s) = 1 for s < ½, else 0
+//	cold       (L π₀)^(1/T) ∝ L^(1/T) × N(0, T v I)
+//	added      L π₀ × N(θ_MAP, s I) ∝ L × N(v/(s+v) θ_MAP, s v/(s+v) I)
 type toyTarget struct {
 	Kind     string    `json:"kind"`
 	At       float64   `json:"at"` // s or T

@@ -81,7 +81,7 @@ func (s *toyShown) costs(move int, kinds []string) []byte {
 	for i, kind := range kinds {
 		line := chart.Line{Class: fmt.Sprint("s", i)}
 		for _, t := range s.Targets {
-			if m := t.Moves[move]; t.Kind == kind && m.Enough {
+			if m := t.Moves[move]; t.Kind == kind && m.Known {
 				line.X, line.Y = append(line.X, t.At), append(line.Y, float64(m.Cost))
 			}
 		}

@@ -41,7 +41,7 @@ type toyMoves struct {
 	Cost      uq.Number `json:"gradients"`     // IACT in gradients
 	Error     float64   `json:"error"`         // of a chain's mean of a coordinate, in its standard deviations: root of the mean square
 	Crossings float64   `json:"crossings"`     // changes of the sign of θ₁ in 1,000 states, in the chain with fewest
-	Enough    bool      `json:"iact_is_known"` // every chain has at least 50 IACT states, and has changed the sign where both have mass
+	Known     bool      `json:"iact_is_known"` // every chain has 50 IACT states or more, and its means are where the IACT says that they are
 	Chains    []toyRun  `json:"chains"`
 }
 
@@ -63,10 +63,11 @@ var toyKernels = []struct {
 	move mcmc.Move
 }{{"NUTS", mcmc.NUTS{}}, {"HMC", mcmc.HMC{}}}
 
-const toyLags = 40
+const toyLags = 40 // of the autocorrelations
 
-// toySides is the share of the mass that a sign of θ₁ must have for a chain to be expected there.
-const toySides = 0.01
+// toyFar is how many standard errors by its own IACT a chain's mean may lie from the mean by quadrature. A chain that goes from one arm to the
+// other too seldom lies further.
+const toyFar = 5
 
 func runToy(ctx context.Context, seeds []uint64, reduced bool, pool *mcmc.Pool, told func(string)) (Shown, error) {
 	begin := time.Now()
@@ -153,20 +154,9 @@ func (t toyTarget) chain(ctx context.Context, move mcmc.Move, seed uint64, gradi
 	return run, nil
 }
 
-// left is the share of the mass with θ₁ < 0.
-func (t toyTruth) left() (p float64) {
-	for i, share := range t.cells {
-		if i%toyColumns < toyColumns/2 {
-			p += share
-		}
-	}
-	return p
-}
-
 // moves joins the chains of a move.
 func (s toyScore) moves(name string, runs []toyRun) toyMoves {
-	out, n := toyMoves{Move: name, Chains: runs, Enough: true, Crossings: math.Inf(1)}, float64(len(runs))
-	left := s.left()
+	out, n := toyMoves{Move: name, Chains: runs, Known: true, Crossings: math.Inf(1)}, float64(len(runs))
 	for _, r := range runs {
 		slower := max(r.IACT[0], r.IACT[1])
 		out.IACT += slower / uq.Number(n)
@@ -174,9 +164,9 @@ func (s toyScore) moves(name string, runs []toyRun) toyMoves {
 		for i, m := range r.Mean {
 			off := (m - s.toyTruth.Mean[i]) / s.SD[i]
 			out.Error += float64(off*off) / (2 * n)
+			out.Known = out.Known && r.Enough && math.Abs(off) <= toyFar*math.Sqrt(float64(r.IACT[i])/float64(r.States))
 		}
 		out.Crossings = min(out.Crossings, 1000*float64(r.Crossings)/float64(r.States))
-		out.Enough = out.Enough && r.Enough && (r.Crossings > 0 || min(left, 1-left) < toySides)
 	}
 	out.Error = math.Sqrt(out.Error)
 	return out
@@ -188,7 +178,7 @@ func (m toyMoves) iact() string { return m.number(float64(m.IACT)) }
 func (m toyMoves) cost() string { return m.number(float64(m.Cost)) }
 
 func (m toyMoves) number(v float64) string {
-	if m.Enough {
+	if m.Known {
 		return fmt.Sprintf("%.3g", v)
 	}
 	return fmt.Sprintf("(%.3g)", v)
@@ -223,9 +213,9 @@ func (s *toyShown) WriteText(w io.Writer) error {
 from the posterior: total variation, by quadrature on squares of side %v; 0 is the posterior itself, and 1 has nothing in common with it
 condition: the condition number of the Hessian at the MAP; section 5: what it would be if the smallest curvature of the likelihood were 0
 IACT: states of a chain that are worth one independent draw, for the slower coordinate; gradients: the same in gradients.
-(in brackets): a chain has fewer than 50 such draws, or never left one of two sides that both have mass: the number is too small
+(in brackets): a chain has fewer than 50 such draws, or its mean is more than %d standard errors by them from that of quadrature: take it for too small
 crossings: changes of the sign of the first coordinate in 1,000 states, in the chain with fewest
 error: of a chain's means, in standard deviations of the target, by quadrature
-`, toySide)
+`, toySide, toyFar)
 	return err
 }
