@@ -23,4 +23,7 @@ type Shown interface {
 }
 
 // Studies lists the studies that can be made again.
-var Studies = []Study{mixtureStudy}
+var Studies = []Study{
+	mixtureStudy,
+	toyStudy,
+}

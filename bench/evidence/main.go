@@ -4,6 +4,7 @@
 //	go run ./bench/evidence -record z.json 'D=20'    # cells whose names match D=20; those in z.json are not run again
 //	go run ./bench/evidence -list                    # names of cells
 //	go run ./bench/evidence -problems problems.json  # the problems, for other programs (bench/peers/evidence_jax.py)
+//	go run ./bench/evidence -data-dir dir moves      # waste-free samplers beside others of the same move, also on real data
 //
 // The problem is a Bayesian linear regression of D coefficients with 2D rows (of 63 with 60), noise 1 and the prior N(0, I): its
 // evidence is known. A cell is a size, a number of particles, a path and a move, and has 200 runs (40 where they take long). On a
@@ -16,6 +17,10 @@
 // Moves "exact covariance" have the covariance of each target as their scale, and learn the rest. Those "frozen" take what a run
 // of another seed learned at the same stage: what a stage learns from the particles that it moves, one thing at a time. They are
 // asked for by a pattern with that word, and are on ladders alone.
+//
+// Cells "moves of chains" are of waste-free samplers: m chains of k moves, whose m(k + 1) states are the particles. Beside them stand
+// samplers of which m particles make k moves, and only where they end counts: as many gradients, but for the first draws. They and all on
+// real data are asked for by a pattern with the word "moves". What is exact of the real data is computed by importance sampling.
 package main
 
 import (
@@ -43,6 +48,7 @@ func main() {
 	threads := flag.Int("threads", runtime.NumCPU(), "runs side by side")
 	runs := flag.Int("runs", 0, "runs of a cell; 0: 200, or 40 where they take long")
 	list := flag.Bool("list", false, "print the names of the cells alone")
+	dir := flag.String("data-dir", "", "folder of the data, which cells on real data need")
 	written := flag.String("problems", "", "file to write the problems to, and nothing else is done")
 	flag.Parse()
 	if *written != "" {
@@ -63,7 +69,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := compare(ctx, *record, *threads, *runs, *list, patterns); err != nil {
+	if err := compare(ctx, *record, *dir, *threads, *runs, *list, patterns); err != nil {
 		fmt.Fprintln(os.Stderr, "evidence:", err)
 		os.Exit(1)
 	}
@@ -71,20 +77,23 @@ func main() {
 
 // Result is what a cell found: means over runs, and their standard errors.
 type Result struct {
+	Exact           float64 // log Z
 	LogZ, LogZError float64 // log Z − exact
 	SD              float64 // of log Z
 	Z, ZError       float64 // Z over exact
 	Stages          float64
-	Gradients       float64 // evaluations a particle
+	Evaluations     float64 // of all particles
 	Variance        float64 // of the posterior over exact, mean over coordinates
 	VarianceError   float64
+	MeanError       float64 // of the posterior's means: root of the mean square over runs and coordinates, in exact standard deviations
 	Stated          float64 // the error of log Z that a run states by itself, mean
 	Low, High       float64 // its 5th and 95th percentile over runs
+	Covered         float64 // share of the runs whose log Z is within 1.96 of it from the exact one
 	Bias            float64 // the bias by the ladder that a run states, mean; 0 on fixed ladders
 	Seconds         float64 // of all threads together
 }
 
-func compare(ctx context.Context, record string, threads, runs int, list bool, patterns []*regexp.Regexp) error {
+func compare(ctx context.Context, record, dir string, threads, runs int, list bool, patterns []*regexp.Regexp) error {
 	results := map[string]Result{}
 	if record != "" {
 		if b, err := os.ReadFile(record); err == nil {
@@ -95,7 +104,8 @@ func compare(ctx context.Context, record string, threads, runs int, list bool, p
 			return err
 		}
 	}
-	fmt.Printf("%-48s %-16s %-6s %-22s %7s %-14s %6s %9s %-14s %8s\n", "cell", "log Z − exact", "sd", "sd stated", "bias", "Z / exact", "stages", "gradients", "variance", "seconds")
+	fmt.Printf("%-56s %9s %-16s %-6s %-22s %8s %7s %-14s %6s %11s %-14s %10s %8s\n",
+		"cell", "exact", "log Z − exact", "sd", "sd stated", "coverage", "bias", "Z / exact", "stages", "evaluations", "variance", "mean error", "seconds")
 	for _, c := range cells() {
 		if !wanted(c, patterns) {
 			continue
@@ -111,7 +121,7 @@ func compare(ctx context.Context, record string, threads, runs int, list bool, p
 				n = c.runs()
 			}
 			var err error
-			if r, err = c.run(ctx, threads, n); err != nil {
+			if r, err = c.run(ctx, dir, threads, n); err != nil {
 				return fmt.Errorf("%v: %w", c, err)
 			}
 			results[c.String()] = r
@@ -125,29 +135,31 @@ func compare(ctx context.Context, record string, threads, runs int, list bool, p
 				}
 			}
 		}
-		fmt.Printf("%-48s %7.3f ± %.3f  %5.3f  %5.3f (%.3f to %.3f) %7.3f  %5.3f ± %.3f  %6.1f %9.0f  %.3f ± %.3f  %8.1f\n",
-			c, r.LogZ, r.LogZError, r.SD, r.Stated, r.Low, r.High, r.Bias, r.Z, r.ZError, r.Stages, r.Gradients, r.Variance, r.VarianceError, r.Seconds)
+		fmt.Printf("%-56s %9.3f %7.3f ± %.3f  %5.3f  %5.3f (%.3f to %.3f) %8.3f %7.3f  %5.3f ± %.3f  %6.1f %11.0f  %.3f ± %.3f  %10.4f %8.1f\n",
+			c, r.Exact, r.LogZ, r.LogZError, r.SD, r.Stated, r.Low, r.High, r.Covered, r.Bias, r.Z, r.ZError, r.Stages, r.Evaluations, r.Variance, r.VarianceError,
+			r.MeanError, r.Seconds)
 	}
 	return nil
 }
 
-// wanted reports whether a cell's name matches one of some patterns; of none, every one does. Frozen cells want a pattern with that
-// word.
+// wanted reports whether a cell's name matches one of some patterns that has its word; of none, every cell without a word is wanted.
 func wanted(c cell, patterns []*regexp.Regexp) bool {
 	for _, p := range patterns {
-		if p.MatchString(c.String()) && (c.move.frozen == (frozen{}) || strings.Contains(p.String(), "frozen")) {
+		if p.MatchString(c.String()) && strings.Contains(p.String(), c.word()) {
 			return true
 		}
 	}
-	return len(patterns) == 0 && c.move.frozen == (frozen{})
+	return len(patterns) == 0 && c.word() == ""
 }
 
 // run makes the runs of a cell on some threads.
-func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
-	p := regression(c.d, c.rows, 1)
+func (c cell) run(ctx context.Context, dir string, threads, runs int) (Result, error) {
+	p, err := c.posterior(ctx, dir)
+	if err != nil {
+		return Result{}, err
+	}
 	var path smc.Targets = smc.Tempering{}
 	var pilot *course
-	var err error
 	if c.fixed {
 		if path, err = c.ladder(ctx, p); err != nil {
 			return Result{}, err
@@ -156,12 +168,8 @@ func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
 			return Result{}, err
 		}
 	}
-	exact := 0.0 // the mean variance
-	factor := p.scale(1)
-	for _, x := range factor {
-		exact += x * x / float64(c.d)
-	}
-	columns := make([][]float64, 7) // of runs: log Z, Z, stages, gradients, variance, stated error, stated bias
+	exact, _ := numeral.Spread(p.variance)
+	columns := make([][]float64, 9) // of runs: log Z, Z, stages, evaluations, variance, stated error, stated bias, covered, square of the mean's error
 	for i := range columns {
 		columns[i] = make([]float64, runs)
 	}
@@ -178,9 +186,13 @@ func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
 					continue
 				}
 				columns[0][r], columns[1][r] = st.LogZ-p.logZ, math.Exp(st.LogZ-p.logZ)
-				columns[2][r], columns[3][r] = float64(st.K), float64(st.Gradients+st.Values)/float64(st.J)
+				columns[2][r], columns[3][r] = float64(st.K), float64(st.Gradients+st.Values)/float64(p.model.Examples())
 				columns[4][r] = variance(st) / exact
 				columns[5][r], columns[6][r] = st.Genealogy.SD(), st.LadderBias
+				if math.Abs(columns[0][r]) <= 1.96*columns[5][r] {
+					columns[7][r] = 1
+				}
+				columns[8][r] = p.squareError(st)
 				seconds[r] = time.Since(start).Seconds()
 			}
 		})
@@ -193,18 +205,21 @@ func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
 	if err := errors.Join(failed...); err != nil {
 		return Result{}, err
 	}
-	var out Result
+	out := Result{Exact: p.logZ}
 	out.LogZ, out.SD = numeral.Spread(columns[0])
 	root := math.Sqrt(float64(runs))
 	out.LogZError = out.SD / root
 	out.Z, out.ZError = numeral.Spread(columns[1])
 	out.Stages, _ = numeral.Spread(columns[2])
-	out.Gradients, _ = numeral.Spread(columns[3])
+	out.Evaluations, _ = numeral.Spread(columns[3])
 	out.Variance, out.VarianceError = numeral.Spread(columns[4])
 	out.ZError, out.VarianceError = out.ZError/root, out.VarianceError/root
 	out.Stated, _ = numeral.Spread(columns[5])
 	out.Low, out.High = numeral.Quantile(columns[5], 0.05), numeral.Quantile(columns[5], 0.95)
 	out.Bias, _ = numeral.Spread(columns[6])
+	out.Covered, _ = numeral.Spread(columns[7])
+	square, _ := numeral.Spread(columns[8])
+	out.MeanError = math.Sqrt(square)
 	for _, s := range seconds {
 		out.Seconds += s
 	}

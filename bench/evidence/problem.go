@@ -52,6 +52,16 @@ func regression(d, rows int, seed uint64) problem {
 	return p
 }
 
+// posterior solves (I + P) mean = b.
+func (p problem) posterior() posterior {
+	out := posterior{model: p, prior: unit(p.d), logZ: p.logZ, mean: append([]float64(nil), p.b...), variance: make([]float64, p.d)}
+	dense.Solve(p.factor(1), out.mean)
+	for i, x := range p.scale(1) {
+		out.variance[i/p.d] += float64(x * x)
+	}
+	return out
+}
+
 // writeProblems writes the problem of each size to a file of JSON. Its likelihood is exp(C + B'θ − ½ θ'Pθ).
 func writeProblems(path string) error {
 	type written struct {
