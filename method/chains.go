@@ -14,7 +14,7 @@ const outlying = 10 // distance of a chain's end from the median of all, in medi
 // chainFindings reports where chains end, the share of moves that they accepted after their step was frozen, or that their moves
 // have no accept step, and which chains hardly moved.
 func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
-	chains := byIsland(trace)
+	chains := s.each(trace)
 	if len(chains) == 0 {
 		return nil
 	}
@@ -61,6 +61,24 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	return found
 }
 
+// each divides a trace into the lines of each chain or, of populations, of each island. The lines of chains that share a step have all of them.
+func (s *Sampling) each(trace []TraceLine) (chains [][]TraceLine) {
+	for _, lines := range byIsland(trace) {
+		if !s.Chains() || s.Particles == 1 {
+			chains = append(chains, lines)
+			continue
+		}
+		for c := range s.Particles {
+			one := slices.Clone(lines)
+			for i := range one {
+				one[i].Info = one[i].Info.Of(c)
+			}
+			chains = append(chains, one)
+		}
+	}
+	return chains
+}
+
 // outliers lists the chains that end far from the median of all.
 func outliers(ends []float64) (odd []int) {
 	if len(ends) < 4 {
@@ -87,7 +105,7 @@ func (s *Sampling) Record(trace []TraceLine) *eval.Record {
 		return nil
 	}
 	r := new(eval.Record)
-	for _, lines := range byIsland(trace) {
+	for _, lines := range s.each(trace) {
 		late, began := secondHalf(lines), 0
 		if early := len(lines) - len(late); early > 0 {
 			began = lines[early-1].Gradients

@@ -17,10 +17,10 @@ const (
 // Findings diagnoses the sampler from the run's trace and the posterior's weights. examples is the number of training
 // examples. A run stores the findings, so that pages and terminals need not compute them again.
 func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples int) (found []finding.Finding) {
-	if s.Chains() {
+	switch {
+	case s.Chains():
 		found = s.chainFindings(trace)
-	}
-	if s.Particles > 1 {
+	case s.Particles > 1:
 		found = s.populationFindings(trace, examples)
 	}
 	found = append(found, s.evidenceFindings(trace, posterior.LogEvidence, examples)...)

@@ -108,9 +108,9 @@ func (m Laplace) Settle(around Around, f *config.Faults) Method {
 			"validation chooses the factor of the prior's precision by the NLL of validation examples, and the data hold none out: "+
 				"take precision: evidence, or data with validation examples")
 	}
-	if a := around.Prior.Anchor; m.Precision == PrecisionEvidence && a.AtMAP() && !a.Point() {
-		f.Conflict([]string{pathOfLaplace + ".precision", "prior.anchor"},
-			"the prior has its mean at the trained network itself, and its evidence is the higher the narrower it is: take precision: validation, or leave anchor out")
+	if p := around.Prior; m.Precision == PrecisionEvidence && p.About() && !p.Anchor.Point() {
+		f.Conflict([]string{pathOfLaplace + ".precision", movedAt(p)},
+			"the prior has its mean at the trained network itself, or on the way there, and its evidence is the higher the narrower it is: take precision: validation, or leave it out")
 	}
 	m.Defaults()
 	switch {

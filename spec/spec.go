@@ -93,6 +93,9 @@ func (s *Spec) Defaults() {
 	}
 	if s.MAP != nil {
 		restarts := needs.Restarts
+		if s.Prior.Anchor.Apart() {
+			restarts = max(restarts, needs.Islands)
+		}
 		if s.normed() != nil {
 			restarts = max(restarts, 1) // from model.init alone
 		}
@@ -101,7 +104,7 @@ func (s *Spec) Defaults() {
 }
 
 // anchored reports whether the prior's mean is a point estimate or, without a search, model.init.
-func (s *Spec) anchored() bool { return s.Prior.Anchor.AtMAP() }
+func (s *Spec) anchored() bool { return s.Prior.About() }
 
 // random is what the method wants model.random to be; nil: anything.
 func (s *Spec) random() nn.Random {
@@ -139,6 +142,7 @@ func (s Spec) Check(f *config.Faults) {
 	s.checkAugment(f)
 	s.checkNorms(f)
 	s.checkUpdates(f)
+	s.checkApart(f)
 	if s.Method != nil && !s.Model.Random.All() && !s.Method.Needs().Partly {
 		f.Conflict([]string{"model.random", s.At()},
 			"%s makes networks whose layers are all of one kind: leave model.random out, or take one of the methods %s", method.Methods.Name(s.Method),
@@ -204,7 +208,7 @@ func (s Spec) checkAugment(f *config.Faults) {
 }
 
 // Way returns the method that is carried out (method.Way).
-func (s *Spec) Way() method.Method { return method.Way(s.Method, s.Prior.Anchor, s.MAP) }
+func (s *Spec) Way() method.Method { return method.Way(s.Method, s.Prior, s.MAP) }
 
 // Title describes the method and the anchor of the prior in words: "8 chains of HMC (80 leapfrogs), 1,600 epochs each,
 // anchored at the best MAP (s = 0.1)".
@@ -213,11 +217,11 @@ func (s *Spec) Title() string {
 	if s.MAP == nil { // without a search the anchor is the network of model.init
 		point = "the network of model.init"
 	}
-	switch a := s.Prior.Anchor; {
-	case a.Point():
+	if s.Prior.Anchor.Point() {
 		return point + " alone (s = 0)"
-	case a.AtMAP() && s.Method.Needs().Posterior:
-		return fmt.Sprintf("%s, anchored at %s (s = %v)", s.Method.Title(), point, a.S)
+	}
+	if named := s.Prior.Named(point); named != "" && s.Method.Needs().Posterior {
+		return s.Method.Title() + ", " + named
 	}
 	return s.Method.Title()
 }
