@@ -119,7 +119,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 
 // evidenceFindings reports which evidence the islands estimate, and its error.
 func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples int) (found []finding.Finding) {
-	if s.Path.Traits().Batches && !s.Chains() {
+	if s.Path.Traits().Batches && !s.Chains() && !s.apart {
 		found = s.evidence(trace, examples)
 	}
 	if !s.Comparable || s.Diagnostics(trace).Optimiser() || s.motion(trace).unmoved() {
