@@ -219,7 +219,7 @@ func (m MCMC) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
 // Needs is a restart for each chain that starts from one.
 func (m MCMC) Needs() Needs {
 	n := chainStarts.find(m.Start).needs(m.Chains)
-	n.Islands = m.islands()
+	n.Islands = max(1, m.islands())
 	n.Frozen = m.Learn == nil && !chainStarts.find(m.Start).each
 	n.Augments = m.Move != nil && m.Move.Traits().Augments
 	return n

@@ -164,7 +164,7 @@ func TestNeeds(t *testing.T) {
 		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromTempered{}}, Needs{Islands: 3, Prior: true, Posterior: true, Partly: true, Frozen: true}},
 		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromMAP{}}, Needs{Islands: 3, Search: true, Prior: true, Posterior: true, Partly: true, Frozen: true}},
 		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromRestarts{}}, Needs{Islands: 3, Search: true, Restarts: 12, Prior: true, Posterior: true, Partly: true}},
-		{SMC{Particles: 4, Path: full, Start: FromPrior{}, Learning: Learning{smc.By[nn.Adam]{Rate: 0.1}}}, Needs{Prior: true, Posterior: true, Partly: true}},
+		{SMC{Particles: 4, Path: full, Start: FromPrior{}, Learning: Learning{smc.By[nn.Adam]{Rate: 0.1}}}, Needs{Islands: 1, Prior: true, Posterior: true, Partly: true}},
 		{Laplace{}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Point: true}},
 		{SVGD{}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
 		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromInit{}}, Needs{Islands: 3, Prior: true, Posterior: true, Partly: true, Frozen: true, Init: true}},

@@ -313,7 +313,7 @@ func (m SMC) SettleWith(around Around, s Sizes, f *config.Faults) Method {
 // Needs is a restart for each particle that starts from one, or several to choose the best from.
 func (m SMC) Needs() Needs {
 	n := m.start().needs(m.Islands * m.Particles)
-	n.Islands = m.Islands
+	n.Islands = max(1, m.Islands)
 	n.Frozen = m.Learn == nil && !m.start().each
 	n.Augments = m.Move != nil && m.Move.Traits().Augments
 	return n
