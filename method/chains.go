@@ -61,24 +61,6 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	return found
 }
 
-// each divides a trace into the lines of each chain or, of populations, of each island. The lines of chains that share a step have all of them.
-func (s *Sampling) each(trace []TraceLine) (chains [][]TraceLine) {
-	for _, lines := range byIsland(trace) {
-		if !s.Chains() || s.Particles == 1 {
-			chains = append(chains, lines)
-			continue
-		}
-		for c := range s.Particles {
-			one := slices.Clone(lines)
-			for i := range one {
-				one[i].Info = one[i].Info.Of(c)
-			}
-			chains = append(chains, one)
-		}
-	}
-	return chains
-}
-
 // outliers lists the chains that end far from the median of all.
 func outliers(ends []float64) (odd []int) {
 	if len(ends) < 4 {
