@@ -30,13 +30,16 @@ func small(t *testing.T) map[string]Spec {
 	more := filepath.Join(t.TempDir(), "more.csv")
 	save(t, more, bytes.ReplaceAll(read(t, "testdata", "trees.csv"), []byte("."), []byte(".1"))) // other rows than those that train
 	specs := map[string]Spec{
-		"smc":           trees(t),
-		"pcn":           trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.weight=reversal", "method.smc.resample={scheme: stratified}"),
-		"chains":        trees(t, "method={mcmc: {chains: 3, epochs: 90, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
-		"chains-pcn":    trees(t, "map=null", "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {pcn: {}}}}"),
-		"chains-nuts":   trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 120, keep: 4, move: {nuts: {}}}}"),
-		"chains-sghmc":  trees(t, "method={mcmc: {chains: 3, epochs: 60, keep: 6, move: {sghmc: {batch: 7, step: 0.002}}}}", "prior.anchor.s=0.1"),
-		"chains-sparse": trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 38, keep: 10, move: {hmc: {steps: 1}}, trace: {every: 4}}}"),
+		"smc":             trees(t),
+		"pcn":             trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.weight=reversal", "method.smc.resample={scheme: stratified}"),
+		"chains":          trees(t, "method={mcmc: {chains: 3, epochs: 90, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
+		"chains-pcn":      trees(t, "map=null", "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {pcn: {}}}}"),
+		"chains-together": trees(t, "map=null", "method={mcmc: {chains: 6, together: 3, start: prior, epochs: 60, keep: 12, move: {hmc: {steps: 1}}}}"),
+		"cold-islands":    trees(t, "map={restarts: 3, epochs: 3}", "prior.anchor={s: 0.1, per: island}", "method={smc: {islands: 3, particles: 4, temperature: 0.5}}"),
+		"cold-added":      trees(t, "prior.anchor=null", "prior.added.s=0.2", "method={mcmc: {chains: 4, together: 2, start: prior, epochs: 40, keep: last, temperature: 0.25, move: {hmc: {steps: 2}}}}"),
+		"chains-nuts":     trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 120, keep: 4, move: {nuts: {}}}}"),
+		"chains-sghmc":    trees(t, "method={mcmc: {chains: 3, epochs: 60, keep: 6, move: {sghmc: {batch: 7, step: 0.002}}}}", "prior.anchor.s=0.1"),
+		"chains-sparse":   trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 38, keep: 10, move: {hmc: {steps: 1}}, trace: {every: 4}}}"),
 		"images": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2",
 			"method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3, step: 0.005, scale: diagonal, jitter: 0.1}}}}"),
 		"means": preset(t, "mnist7", conv, "model.layers.2={avgpool: 2}", "map.epochs=1", "map.restarts=2",

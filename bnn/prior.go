@@ -73,11 +73,6 @@ func newNormal(mean, variance []float64) *Normal {
 	return p
 }
 
-// anchorable is a prior that can be moved to an estimate.
-type anchorable interface {
-	Anchored(s float64, theta []float64) (*Normal, error)
-}
-
 // Anchored is the prior of scalable Bayesian Monte Carlo (Liang et al., eq. 2): with p = N(m, V),
 //
 //	N(α(s) θ + (1−α(s)) m, s V),    α(s) = 1 for s < ½, else 0,

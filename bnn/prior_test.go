@@ -273,6 +273,18 @@ func goldenTarget(t *testing.T, c golden.Case) {
 	wantNear(t, "targets",
 		[]float64{full, batch, scale * batch, full + prior, in.Lambda*full + prior, in.Lambda * (full + prior)},
 		[]float64{want.Full, want.Batch, want.Scaled, want.Post, want.Tempered, want.Cold}, 2e-6, 0)
+	// The cold posterior of T = 1/λ, as a sampler has it: likelihood to the power λ, and the normalised prior to the power λ, which a constant parts
+	// from what is printed.
+	cold, err := Cold(isotropic(t, net.Tensors(), in.PriorVar), 1/in.Lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gradCold, zero := make([]float64, d), make([]float64, d)
+	value := cold.LogDensity(in.Theta, gradCold) - cold.LogDensity(zero, nil) - float64(in.Lambda*float64(d)/2)*math.Log(2*math.Pi*in.PriorVar)
+	wantNear(t, "cold target", []float64{in.Lambda*full + value}, []float64{want.Cold}, 2e-6, 0)
+	for i, g := range gradCold {
+		wantNear(t, "cold gradient", []float64{in.Lambda*gradFull[i] + g}, []float64{in.Lambda * want.GradFull[i]}, 2e-6, 2e-5)
+	}
 	for what, c := range map[string]struct {
 		scale      float64
 		grad, want []float64

@@ -15,6 +15,7 @@ import (
 type PriorSettings struct {
 	Family PriorFamily `yaml:",inline"`
 	Anchor *Anchor     `yaml:"anchor,omitempty"` // moves the prior's mean to an estimate. Without it (nil), the prior stays where it is
+	Added  *Added      `yaml:"added,omitempty"`  // multiplies the prior by another normal density, about an estimate; not beside anchor. Without it (nil), there is none
 }
 
 // PriorFamily is a family of priors with its settings.
@@ -25,22 +26,12 @@ type PriorFamily interface {
 	// Findings says what a reader of a run on some examples should know of the prior.
 	Findings(examples int) []finding.Finding
 	// Gaussian reports whether the prior's components are independent normals. Such a prior is an mcmc.GaussianPrior, which
-	// pCN needs, and has a method Anchored as Normal has, which an anchor needs.
+	// pCN needs, and has the methods of Normal that an anchor, an added factor and a cold posterior need.
 	Gaussian() bool
 	// Widths describes the widths that an ensemble of draws of the posterior has learned; nil where the prior's are given.
 	Widths(e *Ensemble) ([]Width, error)
 	// Wide says, with the mend, why draws of the prior may be too different for particles to begin at; empty where no setting makes them so.
 	Wide() string
-}
-
-// Check reports an anchor without a prior, or with one that cannot be anchored.
-func (p PriorSettings) Check(f *config.Faults) {
-	if p.Anchor == nil {
-		return
-	}
-	f.If(p.Family == nil, "anchor", "scales a prior, and there is none: want normal beside it")
-	f.If(p.Family != nil && !p.Family.Gaussian(), "anchor", "needs a normal prior with a given width, and this one has none: "+
-		"leave anchor out, or take a variance, as in {normal: {variance: 1}}")
 }
 
 // Gaussian reports whether there is a prior whose components are independent normals.
@@ -140,34 +131,3 @@ func (n NormalPrior) Widths(e *Ensemble) ([]Width, error) {
 
 // Wide is empty: a width that is given is the same in all draws.
 func (NormalPrior) Wide() string { return "" }
-
-// Anchor shrinks a normal prior by s in [0, 1]. It is the model of Scalable Bayesian Monte Carlo, SBMC(s)
-// (scalable-bayesian-monte-carlo, section 2). The mean is the best MAP restart by validation NLL for s < 1/2, else 0; the variance is
-// s times the prior's. S = 0 is the MAP estimate itself.
-type Anchor struct {
-	S float64 `yaml:"s,zero,required"` // from 0, the anchor alone, to 1, the prior without it
-}
-
-// Check wants S between 0 and 1.
-func (a Anchor) Check(f *config.Faults) {
-	f.If(!(a.S >= 0 && a.S <= 1), "s", "want 0 to 1, have %.12g", a.S)
-}
-
-// Apply anchors a prior at theta, the MAP estimate; for S of at least 1/2 theta may be nil. A nil Anchor leaves the prior as
-// it is. It is an error if S is 0, since there is nothing to sample then, or if the prior cannot be anchored.
-func (a *Anchor) Apply(prior mcmc.Prior, theta []float64) (mcmc.Prior, error) {
-	if a == nil {
-		return prior, nil
-	}
-	p, ok := prior.(anchorable)
-	if !ok {
-		return nil, fmt.Errorf("a prior that is not normal cannot be anchored")
-	}
-	return p.Anchored(a.S, theta)
-}
-
-// AtMAP reports whether the prior is centred on the MAP estimate. It is false for a nil Anchor.
-func (a *Anchor) AtMAP() bool { return a != nil && a.S < 0.5 }
-
-// Point reports whether the posterior is the MAP estimate itself (S = 0), and there is nothing to sample.
-func (a *Anchor) Point() bool { return a != nil && a.S == 0 }

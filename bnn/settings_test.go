@@ -85,7 +85,7 @@ func TestWrittenSettings(t *testing.T) {
 		"{normal: {decay: -1}}":                         "p.yaml:1:18: normal.decay: want a number above 0, have -1",
 		"{normal: {decay: 1, variance: 2}}":             "p.yaml:1:11: normal: has decay and variance: want one of them",
 		"{normal: {fan_in: 0}}":                         "p.yaml:1:19: normal.fan_in: want a number above 0, have 0",
-		"{normal: {fan_in: 2}, anchor: {s: 0, t: 1}}":   `p.yaml:1:38: anchor: unknown key "t" (known: s)`,
+		"{normal: {fan_in: 2}, anchor: {s: 0, t: 1}}":   `p.yaml:1:38: anchor: unknown key "t" (known: s, per)`,
 	} {
 		_, _, err := config.Parse[PriorSettings]("p.yaml", []byte(text), nil, Priors)
 		if got := fmt.Sprint(err); got != want && (err != nil || want != "") {

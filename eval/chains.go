@@ -74,9 +74,10 @@ const (
 	fewStates   = 50 // independent states of all chains, below which a reader is warned
 )
 
-// compareChains makes the Chains of a posterior, whose islands are the chains.
+// compareChains makes the Chains of a posterior, whose islands have one chain each, or as many as shared a step.
 func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *data.Problem, p *pool.Pool) (*Chains, error) {
-	states := byChain(e)
+	of := chainOf(e, max(1, len(r.LogLikelihoods)/len(e.LogEvidence)))
+	states := byChain(of)
 	c := &Chains{Chains: len(states), States: states.each(), On: "validation"}
 	c.logLikelihoods(r.LogLikelihoods)
 	set := problem.Validate
@@ -86,7 +87,7 @@ func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *dat
 	set = evenly(set, ComparedInputs)
 	c.N = set.Len()
 	var err error
-	if c.Change, err = changes(ctx, e, set, p); err != nil {
+	if c.Change, err = changes(ctx, e, of, set, p); err != nil {
 		return nil, err
 	}
 	if c.States < mcmc.LeastStates {

@@ -343,3 +343,34 @@ func TestQuantile(t *testing.T) {
 		t.Errorf("the median of nothing is %v", got)
 	}
 }
+
+// TestChainsOfIslands: chains that share an island, whose states are kept time after time, are compared as if each were an island of its own.
+func TestChainsOfIslands(t *testing.T) {
+	const islands, together, states = 2, 3, 60
+	p := problem(t, testkit.Table(300), false, false)
+	chains := walk(islands*together, states, .3, .2)
+	apart := levels(t, chains)
+	var mixed [][]float64
+	for i := range islands {
+		var island []float64
+		for k := range states {
+			for c := range together {
+				island = append(island, chains[i*together+c][k])
+			}
+		}
+		mixed = append(mixed, island)
+	}
+	r := &Record{LogLikelihoods: chains, Gradients: 1000}
+	want, got := compared(t, apart, r, p), compared(t, levels(t, mixed), r, p)
+	if want.RHatPredictions == nil || want.Chains != islands*together || want.States != states || want.Change == nil {
+		t.Fatalf("%+v", want)
+	}
+	change, same := *got.Change, *want.Change
+	if !(math.Abs(float64(change.NLL-same.NLL)) <= 1e-12*float64(same.NLL)) { // the particles are summed in another order
+		t.Errorf("a change of %v, want %v", change.NLL, same.NLL)
+	}
+	got.Change, want.Change = nil, nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

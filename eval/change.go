@@ -57,9 +57,9 @@ func (c *Change) limit(losses []float64) {
 	c.Limit = uq.Number(limit)
 }
 
-// changes compares what the chains of a posterior predict for a set; nil if there is nothing to compare: one chain of one state.
-func changes(ctx context.Context, e *bnn.Ensemble, set *data.Set, p *pool.Pool) (*Change, error) {
-	parts, err := apart(e)
+// changes compares what the chains of a posterior predict for a set, of being the chain of each particle; nil if there is nothing to compare: one chain of one state.
+func changes(ctx context.Context, e *bnn.Ensemble, of []int32, set *data.Set, p *pool.Pool) (*Change, error) {
+	parts, err := apart(e, of)
 	if err != nil || len(parts) < 2 {
 		return nil, err
 	}
@@ -77,10 +77,9 @@ func changes(ctx context.Context, e *bnn.Ensemble, set *data.Set, p *pool.Pool) 
 }
 
 // apart returns the log-weights of each chain alone, or of the two halves of a single chain.
-func apart(e *bnn.Ensemble) (parts [][]float64, err error) {
-	of := e.Island
-	if len(e.LogEvidence) == 1 {
-		of = slices.Clone(e.Island)
+func apart(e *bnn.Ensemble, of []int32) (parts [][]float64, err error) {
+	if slices.Max(of) == 0 {
+		of = slices.Clone(of)
 		for j := range of {
 			of[j] = int32(2 * j / len(of))
 		}

@@ -123,7 +123,7 @@ func TestLimit(t *testing.T) {
 // TestApart: the chains alone are their particles, with the weights that these have among each other, and together they are all.
 func TestApart(t *testing.T) {
 	e := ensemble(t, network(t, 3, nn.Categorical{}), 3, 4, bnn.Equal{})
-	parts, err := apart(e)
+	parts, err := apart(e, e.Island)
 	if err != nil || len(parts) != 3 {
 		t.Fatalf("%d parts, %v", len(parts), err)
 	}

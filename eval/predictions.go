@@ -22,40 +22,55 @@ type comparison struct {
 // long reports whether at least half of the predictions have 50 autocorrelation times.
 func (d *comparison) long(states int) bool { return float64(states) >= 50*nearestRank(d.iact, 0.5) }
 
-// stretches are the states of each chain in an ensemble: from the first to before the second number.
-type stretches [][2]int
+// chainOf is the chain of each particle, for so many chains an island: an island has the states of all its chains at one time, then those of
+// the next.
+func chainOf(e *bnn.Ensemble, together int) []int32 {
+	chains, begin := make([]int32, e.Size()), 0
+	for j, island := range e.Island {
+		if j > 0 && island != e.Island[j-1] {
+			begin = j
+		}
+		chains[j] = island*int32(together) + int32((j-begin)%together)
+	}
+	return chains
+}
+
+// statesOf are the states of each chain in an ensemble.
+type statesOf [][]int
 
 // byChain finds the states of each chain: as many of the last ones as all have.
-func byChain(e *bnn.Ensemble) stretches {
-	chains, least := make(stretches, len(e.LogEvidence)), e.Size()
-	for j, c := range e.Island {
-		chains[c][1] = j + 1
+func byChain(of []int32) statesOf {
+	chains, least := make(statesOf, slices.Max(of)+1), len(of)
+	for j, c := range of {
+		chains[c] = append(chains[c], j)
 	}
-	begin := 0
-	for c := range chains {
-		chains[c][0], begin = begin, chains[c][1]
-		least = min(least, chains[c][1]-chains[c][0])
+	for _, states := range chains {
+		least = min(least, len(states))
 	}
-	for c := range chains {
-		chains[c][0] = chains[c][1] - least
+	for c, states := range chains {
+		chains[c] = states[len(states)-least:]
 	}
 	return chains
 }
 
 // each is the number of states of a chain.
-func (s stretches) each() int { return s[0][1] - s[0][0] }
+func (s statesOf) each() int { return len(s[0]) }
 
 // of returns the values of each chain.
-func (s stretches) of(values []float64) (chains [][]float64) {
-	for _, at := range s {
-		chains = append(chains, values[at[0]:at[1]])
+func (s statesOf) of(values []float64) (chains [][]float64) {
+	for _, states := range s {
+		chain := make([]float64, len(states))
+		for i, j := range states {
+			chain[i] = values[j]
+		}
+		chains = append(chains, chain)
 	}
 	return chains
 }
 
 // comparePredictions compares what the chains predict for a set. Without an answer a value is NaN. The autocorrelation time of
 // a chain that stands still is infinite.
-func comparePredictions(ctx context.Context, e *bnn.Ensemble, chains stretches, set *data.Set, few bool, p *pool.Pool) (*comparison, error) {
+func comparePredictions(ctx context.Context, e *bnn.Ensemble, chains statesOf, set *data.Set, few bool, p *pool.Pool) (*comparison, error) {
 	each := 1
 	if e.Net.Likelihood().Regression() {
 		each = e.Net.Targets()

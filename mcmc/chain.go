@@ -33,10 +33,10 @@ const (
 func brief(progress float64) bool { return progress < windows[0] }
 
 // advance ends windows. aim is the acceptance that the step is adapted to; 0: the step is fixed.
-func (l learner) advance(t *Target, aim, progress float64) {
+func (l learner) advance(t *Target, chains int, aim, progress float64) {
 	for i := int(l.tuning[atWindow]); i < len(windows) && progress >= windows[i]; i++ {
 		l.tuning[atWindow]++
-		learned := l.kind != None && l.tuning[atPoints] >= fewPoints && l.fromPoints(t, aim > 0)
+		learned := l.kind != None && l.tuning[atPoints] >= float64(fewPoints*chains) && l.fromPoints(t, aim > 0)
 		if learned {
 			l.forget()
 		}
@@ -55,15 +55,18 @@ func (l learner) observe(w *Work, p *Population, accepted, aim, progress float64
 		return
 	}
 	if aim > 0 {
-		l.steps().learn(accepted, aim, relaxation)
+		l.steps().learn(accepted, aim, relaxationOf(p.J))
 	}
 	if int(l.tuning[atWindow]) < len(windows) {
 		l.visit(w, p)
 	}
 }
 
+// ceil is n/by, rounded up.
+func ceil(n, by int) int { return (n + by - 1) / by }
+
 // ascend ends the first window of a chain whose scale is dense, where the step is adapted: the chain climbs to the bulk of its target, and the
-// step is searched there, in the scale that it found. It takes the evaluations from what is left in now, and returns their number.
+// step is searched there, in the scale that it found. It takes the evaluations from what is left in now, and returns their number, for each of several chains.
 func (m HMC) ascend(ctx context.Context, w *Work, t *Target, p *Population, l learner, now *StepContext) (made int, err error) {
 	if m.Step != 0 || l.kind != Dense || l.tuning[atWindow] > 0 || brief(now.Progress) || now.Progress >= WarmUp {
 		return 0, nil
@@ -72,6 +75,7 @@ func (m HMC) ascend(ctx context.Context, w *Work, t *Target, p *Population, l le
 	if err != nil || made == 0 {
 		return 0, err
 	}
+	made = ceil(made, p.J)
 	if now.Left -= made; learned {
 		l.restart(rng.Log(l.firstStep(t, m.Steps == 1)))
 	}
@@ -79,7 +83,7 @@ func (m HMC) ascend(ctx context.Context, w *Work, t *Target, p *Population, l le
 	if err := m.find(ctx, w, t, p, slices.Repeat([]float64{1 / float64(p.J)}, p.J), l, *now, &trials); err != nil {
 		return 0, err
 	}
-	searched := trials.Gradients / t.Examples()
+	searched := ceil(trials.Gradients/t.Examples(), p.J)
 	now.Left -= searched
 	return made + searched, nil
 }

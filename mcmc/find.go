@@ -12,19 +12,20 @@ const (
 	mostTrials  = 14      // trials of a search
 	fewCopies   = 8       // of a quarter of a population's particles, so many are copied at least, if there are as many
 	mostCopies  = 32      // and so many at most
-	chainCopies = 4       // of a chain's only particle
+	chainCopies = 4       // of chains, which have a budget
 	trialLength = 5       // leapfrogs of a trial, at most
-	trialShare  = 1. / 16 // of a chain's budget that the largest search may take
+	trialShare  = 1. / 16 // of the budget of the chains that the largest search may take
 	nearEnough  = 0.1     // distance from the aim at which a search ends; a quarter of the aim, where that is less
 )
 
 // copies makes w.trials ready for trials of copies of some particles, drawn by their normalised weights, and returns them. A
 // chain's only particle is copied several times.
-func (w *Work) copies(p *Population, normalised []float64, key rng.Key) Population {
+func (w *Work) copies(p *Population, normalised []float64, now StepContext) Population {
 	if w.trials == nil {
 		w.trials = new(Work)
 	}
-	trial, chosen := p.blank(copiesOf(p.J)), make([]int32, copiesOf(p.J))
+	n, key := copiesOf(p.J, now.Left > 0), now.Key
+	trial, chosen := p.blank(n), make([]int32, n)
 	key.Purpose = rng.Trial
 	weights.Systematic(normalised, key.Stream().Float64(), chosen)
 	trial.Gather(nil, p, chosen)
@@ -32,9 +33,9 @@ func (w *Work) copies(p *Population, normalised []float64, key rng.Key) Populati
 	return trial
 }
 
-// copiesOf is the number of copies of a population of n particles.
-func copiesOf(n int) int {
-	if n == 1 {
+// copiesOf is the number of copies of a population of n particles, or of n chains.
+func copiesOf(n int, chains bool) int {
+	if n == 1 || chains {
 		return chainCopies
 	}
 	return min(n, max(fewCopies, min(n/4, mostCopies)))
@@ -44,10 +45,10 @@ func copiesOf(n int) int {
 // they differ by the step alone. Their acceptance falls as the step grows, except where a larger step leads to places at which
 // the target is less curved. The copies are discarded. A chain whose budget is too small for trials begins where the search would.
 func (m HMC) find(ctx context.Context, w *Work, t *Target, p *Population, weights []float64, l learner, now StepContext, trials *Trials) error {
-	trial := w.copies(p, weights, now.Key)
+	trial := w.copies(p, weights, now)
 	copies, length, most := trial.J, trialLength, mostTrials
 	if now.Left > 0 {
-		share := int(float64(now.Left)*trialShare) / copies // of each copy
+		share := int(float64(now.Left*p.J)*trialShare) / copies // of each copy
 		length = max(1, min(length, share/mostTrials))
 		most = min(most, share/length)
 	}

@@ -99,7 +99,7 @@ func (m HMC) Memory(particles, d int) (tuned, scratch int) {
 		return 0, 0 // Tuning will say so
 	}
 	if m.Step == 0 {
-		scratch = 5 * copiesOf(particles) * d
+		scratch = 5 * copiesOf(particles, false) * d
 		if particles == 1 {
 			scratch += ascentNumbers(kind, d)
 		}
@@ -209,7 +209,7 @@ func (m HMC) Begin(ctx context.Context, w *Work, t *Target, p *Population, weigh
 	learnt := m.reads(t, tuning)
 	var trials Trials
 	switch {
-	case p.J > 1:
+	case p.J > 1 && now.Left == 0:
 		trials.Kept = !learnt.fromPopulation(t, p, weights, now)
 	case now.Progress == 0:
 		learnt.fromPrior(t, p)
@@ -233,7 +233,7 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		if ascended, err = m.ascend(ctx, w, t, p, learnt, &now); err != nil {
 			return Outcome{}, err
 		}
-		learnt.advance(t, m.aim(), now.Progress)
+		learnt.advance(t, p.J, m.aim(), now.Progress)
 	}
 	size := learnt.step()
 	steps := m.leapfrogs(size, now)
@@ -245,7 +245,9 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(w.kinetic[j]) })
 	out.Step, out.Leapfrogs = size, steps
 	out.took(steps*t.Examples(), 0)
-	out.Gradients[0] += ascended * t.Examples()
+	for j := range out.Gradients {
+		out.Gradients[j] += ascended * t.Examples()
+	}
 	switch a := mean(out.Probability); {
 	case chain:
 		learnt.observe(w, p, a, m.aim(), now.Progress)

@@ -157,7 +157,7 @@ func (r *trajectory) nextStage(
 	case !u.buffering():
 		changed = u.fromWindow(t)
 	case u.kind == Dense:
-		if made, _, err = u.ascend(ctx, t, p, left); err != nil {
+		if made, _, err = u.ascend(ctx, t, p, left/p.J); err != nil {
 			return 0, err
 		}
 		changed = made > 0

@@ -44,7 +44,7 @@ func (m PCN) aim() float64 {
 // Memory is what dual averaging keeps, and the copies of particles that trials move: three vectors each.
 func (m PCN) Memory(particles, d int) (tuned, scratch int) {
 	if m.Step == 0 {
-		scratch = 3 * copiesOf(particles) * d
+		scratch = 3 * copiesOf(particles, false) * d
 	}
 	return averagingNumbers, scratch
 }
@@ -93,12 +93,12 @@ func (m PCN) Begin(ctx context.Context, w *Work, t *Target, p *Population, weigh
 	if m.Step != 0 {
 		return trials, nil
 	}
-	trial := w.copies(p, weights, now.Key)
+	trial := w.copies(p, weights, now)
 	key := now.Key
 	key.Purpose = rng.Search
 	most := mostTrials
 	if now.Left > 0 {
-		most = min(most, int(float64(now.Left)*trialShare)/trial.J)
+		most = min(most, int(float64(now.Left*p.J)*trialShare)/trial.J)
 	}
 	best, err := search(tuning[logStep], m.aim(), most, func(float64) bool { return false }, func(logit float64) (float64, error) {
 		if err := m.propose(ctx, w.trials, t, &trial, logit, key); err != nil {
@@ -163,7 +163,7 @@ func (m PCN) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	switch a := mean(out.Probability); {
 	case m.Step != 0 || now.Progress >= WarmUp:
 	case chain:
-		steps.learn(a, m.aim(), relaxation)
+		steps.learn(a, m.aim(), relaxationOf(p.J))
 	default:
 		steps[logStep] += float64(0.2 * (a - m.aim()))
 	}

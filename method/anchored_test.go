@@ -44,7 +44,7 @@ func TestPosteriorsAreAtTheirAnchor(t *testing.T) {
 			for i := range job.Init {
 				job.Init[i] = 0.6 * math.Sin(float64(i*i))
 			}
-			job.Anchor = &bnn.Anchor{S: s}
+			job.About.Anchor = &bnn.Anchor{S: s}
 			anchor, size, off, spread := job.anchor(), 0.0, 0.0, 0.0
 			e := do(t, job, m).Posterior
 			d := float64(len(anchor))

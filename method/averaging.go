@@ -48,7 +48,7 @@ func (a Averaging) check(f *config.Faults) {
 
 // checkWithin refuses an anchor, and another number of restarts than of members.
 func (a Averaging) checkWithin(around Around, at string, f *config.Faults) {
-	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method %s goes on from the restarts as they are", strings.TrimPrefix(at, "method."))
+	checkUnmoved(strings.TrimPrefix(at, "method.")+" goes on from the restarts as they are", around, f)
 	checkMembers(a.needs().Restarts, around, at, f)
 }
 

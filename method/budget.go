@@ -35,7 +35,7 @@ func (s *Sampling) budgetFindings(trace []TraceLine) []finding.Finding {
 		return s.few(float64(s.Move.Traits().Evaluations()), 0, false)
 	}
 	longest, few := 0.0, 0
-	for _, lines := range byIsland(trace) {
+	for _, lines := range s.each(trace) {
 		took := meanLeapfrogs(lines)
 		longest = max(longest, took)
 		if s.trajectories(took) < fewTrajectories {
@@ -58,10 +58,10 @@ func (s *Sampling) few(leapfrogs float64, chains int, least bool) []finding.Find
 		return nil
 	}
 	if chains == 0 {
-		chains = s.Islands
+		chains = s.Islands * s.Particles
 	}
 	return []finding.Finding{finding.Of(finding.FewTrajectories{
-		Chains: s.Islands, Few: chains, Epochs: s.budget, Trajectories: n, Leapfrogs: leapfrogs, Least: least,
+		Chains: s.Islands * s.Particles, Few: chains, Epochs: s.budget, Trajectories: n, Leapfrogs: leapfrogs, Least: least,
 		Enough: fewTrajectories, Need: s.enough(leapfrogs), Field: s.at + ".epochs",
 	})}
 }

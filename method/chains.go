@@ -14,7 +14,7 @@ const outlying = 10 // distance of a chain's end from the median of all, in medi
 // chainFindings reports where chains end, the share of moves that they accepted after their step was frozen, or that their moves
 // have no accept step, and which chains hardly moved.
 func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
-	chains := byIsland(trace)
+	chains := s.each(trace)
 	if len(chains) == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (s *Sampling) Record(trace []TraceLine) *eval.Record {
 		return nil
 	}
 	r := new(eval.Record)
-	for _, lines := range byIsland(trace) {
+	for _, lines := range s.each(trace) {
 		late, began := secondHalf(lines), 0
 		if early := len(lines) - len(late); early > 0 {
 			began = lines[early-1].Gradients

@@ -34,8 +34,8 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	if err := j.freeze(m.Needs().Init); err != nil {
 		return nil, err
 	}
-	if j.Anchor != nil && !j.Anchor.Point() {
-		prior, err := j.Anchor.Apply(j.Prior, j.anchor())
+	if a := j.About.Anchor; j.About.Moved() && !a.Point() && !a.Apart() {
+		prior, err := j.About.Apply(j.Prior, j.anchor())
 		if err != nil {
 			return nil, err
 		}

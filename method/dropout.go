@@ -38,7 +38,7 @@ func (m Dropout) Check(f *config.Faults) { f.Within("passes", m.Passes, 1, nn.Ma
 
 // Settle refuses an anchor.
 func (m Dropout) Settle(around Around, f *config.Faults) Method {
-	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method dropout takes the best restart as it is")
+	checkUnmoved("dropout takes the best restart as it is", around, f)
 	m.Defaults()
 	return m
 }

@@ -35,7 +35,7 @@ func (m Ensemble) Settle(around Around, f *config.Faults) Method {
 		f.Conflict([]string{"map.restarts", at + ".members"}, "one restart is not an ensemble: want at least 2, or method: map")
 	}
 	checkMembers(m.Members, around, at, f)
-	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method ensemble takes the restarts as they are")
+	checkUnmoved("ensemble takes the restarts as they are", around, f)
 	if around.Search != nil {
 		fill(&m.Members, around.Search.Restarts)
 	}

@@ -57,7 +57,7 @@ func (j *Job) stillFalling(m Method, chosen Course) []finding.Finding {
 		return nil
 	}
 	needs := m.Needs()
-	f.Start = needs.Posterior && !needs.Point && j.Anchor == nil
+	f.Start = needs.Posterior && !needs.Point && !j.About.Moved()
 	if !j.Net.Likelihood().Regression() { // the NLL of classes is never below 0
 		f.Twice = max(f.Twice, 0)
 	}

@@ -17,10 +17,10 @@ const (
 // Findings diagnoses the sampler from the run's trace and the posterior's weights. examples is the number of training
 // examples. A run stores the findings, so that pages and terminals need not compute them again.
 func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples int) (found []finding.Finding) {
-	if s.Chains() {
+	switch {
+	case s.Chains():
 		found = s.chainFindings(trace)
-	}
-	if s.Particles > 1 {
+	case s.Particles > 1:
 		found = s.populationFindings(trace, examples)
 	}
 	found = append(found, s.evidenceFindings(trace, posterior.LogEvidence, examples)...)
@@ -119,7 +119,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 
 // evidenceFindings reports which evidence the islands estimate, and its error.
 func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples int) (found []finding.Finding) {
-	if s.Path.Traits().Batches && !s.Chains() {
+	if s.Path.Traits().Batches && !s.Chains() && !s.apart {
 		found = s.evidence(trace, examples)
 	}
 	if !s.Comparable || s.Diagnostics(trace).Optimiser() || s.motion(trace).unmoved() {

@@ -15,16 +15,16 @@ type Job struct {
 	Seed   uint64
 	Data   *data.Problem
 	Net    *nn.Net
-	Model  nn.Training  // the network on the training examples, and never on others
-	Prior  mcmc.Prior   // of the network's parameters; nil where none is needed
-	Anchor *bnn.Anchor  // of the prior; nil: none
-	Init   []float64    // the trained network, model.init, whole (nn.Net.Split); nil: none
-	Search *Search      // for point estimates; nil: none
-	Points *Points      // the search's result; nil: there was none
-	Pool   *pool.Pool   // the threads
-	Run    *runs.Run    // saves the parts
-	Files  bool         // there will be a Run in a folder, to which parts may move what they keep
-	Tell   func(Status) // called with progress; nil: nobody is told
+	Model  nn.Training       // the network on the training examples, and never on others
+	Prior  mcmc.Prior        // of the network's parameters; nil where none is needed
+	About  bnn.PriorSettings // the settings of Prior: the estimate that it is moved to, if there is one
+	Init   []float64         // the trained network, model.init, whole (nn.Net.Split); nil: none
+	Search *Search           // for point estimates; nil: none
+	Points *Points           // the search's result; nil: there was none
+	Pool   *pool.Pool        // the threads
+	Run    *runs.Run         // saves the parts
+	Files  bool              // there will be a Run in a folder, to which parts may move what they keep
+	Tell   func(Status)      // called with progress; nil: nobody is told
 
 	descents *search // Search, bound to network and data
 }
@@ -37,7 +37,7 @@ func (j *Job) several(whole []float64) (*bnn.Ensemble, error) {
 
 // shrunk returns the finding for an anchored posterior with s = 0, which is its anchor alone.
 func (j *Job) shrunk(p finding.Point) []finding.Finding {
-	if j.Anchor.Point() {
+	if j.About.Anchor.Point() {
 		return []finding.Finding{finding.Of(p)}
 	}
 	return nil

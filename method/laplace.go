@@ -3,6 +3,7 @@ package method
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
@@ -108,9 +109,13 @@ func (m Laplace) Settle(around Around, f *config.Faults) Method {
 			"validation chooses the factor of the prior's precision by the NLL of validation examples, and the data hold none out: "+
 				"take precision: evidence, or data with validation examples")
 	}
-	if a := around.Prior.Anchor; m.Precision == PrecisionEvidence && a.AtMAP() && !a.Point() {
-		f.Conflict([]string{pathOfLaplace + ".precision", "prior.anchor"},
-			"the prior has its mean at the trained network itself, and its evidence is the higher the narrower it is: take precision: validation, or leave anchor out")
+	if p := around.Prior; m.Precision == PrecisionEvidence && p.About() && !p.Anchor.Point() {
+		mean := "at the trained network itself"
+		if p.Added != nil {
+			mean = "on the way to the trained network"
+		}
+		f.Conflict([]string{pathOfLaplace + ".precision", movedAt(p)},
+			"the prior has its mean %s, and its evidence is the higher the narrower it is: take precision: validation, or leave %s out", mean, strings.TrimPrefix(movedAt(p), "prior."))
 	}
 	m.Defaults()
 	switch {

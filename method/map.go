@@ -18,7 +18,7 @@ func (MAP) Title() string { return "the best MAP alone" }
 
 // Settle refuses an anchor.
 func (m MAP) Settle(around Around, f *config.Faults) Method {
-	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method map takes the best restart as it is")
+	checkUnmoved("map takes the best restart as it is", around, f)
 	return m
 }
 

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,18 +18,30 @@ import (
 // pathOfMCMC is the path of the method in a config.
 const pathOfMCMC = "method.mcmc"
 
-// MCMC is independent chains on the posterior: the sampler's loop with one particle, a fixed target and no resampling. It is S-HMC,
+// MCMC is independent chains on the posterior: the sampler's loop with one particle, or with as many as share a step, a fixed target and no resampling. It is S-HMC,
 // Algorithm 3 of Scalable Bayesian Monte Carlo (SBMC; scalable-bayesian-monte-carlo, section 3.3), and with the move sghmc S-SGHMC. An adapted step size is frozen after the first half of a chain; states are kept
 // in the second half.
 type MCMC struct {
-	Chains int       `yaml:"chains"`               // number of chains; default 8
+	Chains int `yaml:"chains"` // number of chains; default 8
+
+	// Together is the number of chains of an island, which learn one step and one scale in their warm-up, by their mean acceptance and from the
+	// states of all. A chain of a few dozen moves finds no step alone. chains must be a multiple of it. Default 1: each chain learns for itself.
+	Together int `yaml:"together,omitempty,nonzero"`
+
 	Start  string    `yaml:"start"`                // map: chain c at restart c (default); prior: at a draw; init: at model.init (default where it is given and map is not)
 	Epochs int       `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
 	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over their second halves, or last, the last of each; default 10 a chain, or all if fewer
 	Move   mcmc.Move `yaml:"move"`                 // how a chain moves; default: hmc
-	Trace  Trace     `yaml:"trace,omitempty"`
+
+	// Temperature is T of a cold posterior, above 0 and at most 1: likelihood and prior both to the power 1/T. Default 1, the posterior. (T of
+	// weight: bootstrap is that of weights alone, and decide.temperature corrects predictions.)
+	Temperature float64 `yaml:"temperature,omitempty,nonzero"`
+
+	Trace Trace `yaml:"trace,omitempty"`
 
 	Learning `yaml:",inline"`
+
+	own bool // each island has a prior of its own (Way)
 }
 
 // Trace says how often a chain or an island leaves a line in the trace. At each line it is scored on the validation examples, and
@@ -84,7 +97,11 @@ var _ Method = MCMC{}
 
 // Title describes the chains.
 func (m MCMC) Title() string {
-	return fmt.Sprintf("%s of %v, %s epochs each", numeral.Several(m.Chains, "chain"), m.Move, numeral.Count(m.Epochs))
+	together := ""
+	if m.together() > 1 {
+		together = fmt.Sprintf(", %d of which share their step", m.together())
+	}
+	return fmt.Sprintf("%s of %v, %s epochs each%s%s", numeral.Several(m.Chains, "chain"), m.Move, numeral.Count(m.Epochs), together, coldly(m.Temperature))
 }
 
 // Settle fills in defaults. It refuses missing starts, and more states than moves.
@@ -127,21 +144,33 @@ func (m MCMC) late() int { return m.moves() / 2 }
 // Check refuses settings that are wrong for any chains.
 func (m MCMC) Check(f *config.Faults) {
 	f.Within("chains", m.Chains, 1, rng.MaxIslands)
+	f.AtLeast("together", m.together(), 1)
 	f.OneOf("start", m.Start, chainStarts.names()...)
 	f.AtLeast("epochs", m.Epochs, 1)
+	checkTemperature(m.Temperature, f)
 	f.If(m.Keep < KeepLast, "keep", "want a number of states or last, have %d", m.Keep)
 	if f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", ")); m.Move != nil {
 		mcmc.CheckForChains(m.Move, f.In("move."+mcmc.Moves.Name(m.Move)))
+		f.If(m.together() > 1 && m.Move.Traits().Alone != "", "together", "%v moves each chain alone, so that chains share nothing: take hmc, or leave together out", m.Move)
 	}
 }
 
 func (m MCMC) checkWithin(around Around, f *config.Faults) {
 	start := chainStarts.find(m.Start)
 	f.If(start.init && !around.Init, pathOfMCMC+".start", "init is the network of model.init, which is not given")
-	if start.drawn && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
+	if start.drawn && around.Init && !around.Partly && around.Search == nil && !around.Prior.Moved() {
 		f.Conflict([]string{pathOfMCMC + ".start", "model.init"}, "%s draws the starts of all chains and does not use model.init: want start: init, or no model.init", start.name)
 	}
+	if m.Chains > 0 && m.together() > 0 && m.Chains%m.together() != 0 {
+		f.Conflict([]string{pathOfMCMC + ".together", pathOfMCMC + ".chains"}, "%d chains are no multiple of the %d that share a step: want islands of equal size, as in chains: %d",
+			m.Chains, m.together(), (m.Chains/m.together()+1)*m.together())
+	}
+	if m.together() > 1 && start.each && around.Partly {
+		f.Conflict([]string{pathOfMCMC + ".together", pathOfMCMC + ".start", "model.random"},
+			"chains of an island share the layers that are not random, and %s gives each chain a restart of its own: leave together out, or take start: prior or init", start.name)
+	}
 	m.Learning.checkWithin(around, pathOfMCMC, f)
+	checkCold(m.Temperature, smc.Fixed{}, m.Learn, around, pathOfMCMC, f)
 	checkMove(m.Move, around, pathOfMCMC, f)
 	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
 		f.Conflict([]string{pathOfMCMC + ".chains", "map.restarts", pathOfMCMC + ".start"},
@@ -190,6 +219,7 @@ func (m MCMC) SettleWith(_ Around, s Sizes, f *config.Faults) Method {
 // Needs is a restart for each chain that starts from one.
 func (m MCMC) Needs() Needs {
 	n := chainStarts.find(m.Start).needs(m.Chains)
+	n.Islands = max(1, m.islands())
 	n.Frozen = m.Learn == nil && !chainStarts.find(m.Start).each
 	n.Augments = m.Move != nil && m.Move.Traits().Augments
 	return n
@@ -200,12 +230,27 @@ func (m MCMC) drawn() bool { return chainStarts.find(m.Start).drawn }
 
 // Sampling describes the chains.
 func (m MCMC) Sampling() *Sampling {
-	path := m.path()
-	return &Sampling{
-		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: stepOf(pathOfMCMC, m.Move), at: pathOfMCMC,
-		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
-		chains: true, budget: m.Epochs, every: m.every(), words: m.words,
+	path, unit := m.path(), "chain"
+	if m.together() > 1 {
+		unit = "island"
 	}
+	return &Sampling{
+		Unit: unit, Islands: m.islands(), Particles: m.together(), Path: path, Whole: path, Move: m.Move, Step: stepOf(pathOfMCMC, m.Move), at: pathOfMCMC,
+		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
+		chains: true, budget: m.Epochs, temperature: m.Temperature, apart: m.own, every: m.every(), words: m.words,
+	}
+}
+
+// together is the number of chains of an island.
+func (m MCMC) together() int { return cmp.Or(m.Together, 1) }
+
+// islands is the number of islands: one for each chain, or for as many as share a step.
+func (m MCMC) islands() int { return m.Chains / max(1, m.together()) }
+
+// apart is the same, with a prior for each island.
+func (m MCMC) apart() Method {
+	m.own = true
+	return m
 }
 
 // path is the posterior. For moves by mini-batches, whose layers that are not random learn after each of them, it is one
@@ -214,7 +259,8 @@ func (m MCMC) path() smc.Path {
 	if n := m.Move.Traits().Subsample; m.Learn != nil && m.Move.Traits().Biased() && n > 0 {
 		return smc.Schedule[smc.Constant]{Epochs: m.Epochs, Rule: smc.Constant{Batch: n}}
 	}
-	return smc.Fixed{Epochs: m.Epochs}
+	path, _ := smc.Cooled(smc.Fixed{Epochs: m.Epochs}, m.Temperature)
+	return path
 }
 
 // words describes the progress of chains.
@@ -233,7 +279,7 @@ func (m MCMC) kept() int { return max(0, m.Keep) / max(1, m.Chains) }
 // keeper keeps these states, or the last one.
 func (m MCMC) keeper() smc.Keeper {
 	if n := m.kept(); n > 0 {
-		return smc.Spread{States: n}
+		return smc.Spread{States: n * m.together()}
 	}
 	return nil
 }
@@ -241,26 +287,28 @@ func (m MCMC) keeper() smc.Keeper {
 // Memory estimates the memory of the chains.
 func (m MCMC) Memory(job *Job) Memory {
 	s := m.Sampling()
-	held := m.kept()
+	held, together := m.kept()*m.together(), m.together()
 	if m.Move.Traits().Varies {
 		held *= 2 // until every other one is dropped
 	}
-	bytes := func(chains int) int64 { return s.bytes(job, chains, 1, held) }
+	bytes := func(chains int) int64 { return s.bytes(job, ceil(chains, together), together, held) }
 	return Memory{Bytes: bytes(m.Chains), Scales: []Scale{{
-		Field: pathOfMCMC + ".chains", Now: m.Chains, Bytes: bytes, Fits: func(n int) string { return fmt.Sprintf("%d chains would fit", n) },
+		Field: pathOfMCMC + ".chains", Now: m.Chains, Bytes: bytes, Takes: func(n int) bool { return n >= together },
+		Fits: func(n int) string { return fmt.Sprintf("%d chains would fit", n/together*together) },
 	}}}
 }
 
 // Phases is the chains.
 func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	return []runs.Phase{s.islands(job, chainStarts.find(m.Start), func(int) *smc.Sampler {
-		one := &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: 1, Learn: m.Learn}
+	phase, err := s.islands(job, chainStarts.find(m.Start), func(int) *smc.Sampler {
+		one := &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: m.together(), Learn: m.Learn}
 		if m.Learn != nil {
 			one.Weighting = smc.Unweighted{} // ψ moves by equal weights
 		}
 		return one
-	})}, nil
+	})
+	return []runs.Phase{phase}, err
 }
 
 // Gather joins the chains, equally weighted, and reports where they ended.

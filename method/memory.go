@@ -28,19 +28,38 @@ import (
 func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 	d, threads := int64(job.Net.Dim()), int64(job.Pool.Threads())
 	numbers := s.numbers()
-	tuned, scratch := s.Move.Memory(particles, int(d))
+	tuned, scratch := s.moveMemory(particles, int(d))
 	all, running := int64(islands), min(int64(islands), threads)
 	jd, states := product(int64(particles), d), product(int64(kept), all)
 	return sum(
 		job.bytes(particles),
 		product(8, jd, sum(product(2, numbers, all), product(2*numbers+1, running))),
 		product(8, sum(product(int64(tuned), sum(product(2, all), running)), product(int64(scratch), running))),
+		s.priorBytes(all, d),
 		product(8, int64(job.Net.Learned()), 3, sum(product(2, all), running)),
 		product(8, d, states, 3),                                 // as they grow, and packed
 		product(4, 3, jd, running),                               // while they are scored
 		product(4, 3, max(product(all, jd), product(states, d))), // as an ensemble and its file
 		s.comparisonBytes(job, max(states, all)),
 	)
+}
+
+// moveMemory is what the move holds for an island. Chains that share what they learn have it once, as one chain has, and ascend one by one.
+func (s *Sampling) moveMemory(particles, d int) (tuned, scratch int) {
+	tuned, scratch = s.Move.Memory(particles, d)
+	if s.Chains() {
+		once, one := s.Move.Memory(1, d)
+		return once, max(scratch, one)
+	}
+	return tuned, scratch
+}
+
+// priorBytes are those of the priors where each island has its own: mean, variance and precision of each coordinate.
+func (s *Sampling) priorBytes(islands, d int64) int64 {
+	if !s.apart {
+		return 0
+	}
+	return product(8, 3, islands, d)
 }
 
 // numbers is s of bytes.
@@ -80,7 +99,7 @@ func (s *Sampling) memory(job *Job, k smc.Keeper, takes func(particles int) bool
 		})
 	}
 	d := int64(job.Net.Dim())
-	tuned, _ := s.Move.Memory(s.Particles, int(d))
+	tuned, _ := s.moveMemory(s.Particles, int(d))
 	m.If = func(kept int) (disk, saved int64) {
 		held := kept * s.Particles
 		return diskBytes(job, k, s.Islands, held), product(8, int64(s.Islands), sum(

@@ -81,6 +81,7 @@ type Sizes struct {
 type Needs struct {
 	Search    bool // point estimates: the search for them
 	Restarts  int  // the least number of restarts of the search; 0: any
+	Islands   int  // what it can do: islands, of which each may have a prior of its own; 0: it makes one posterior
 	Init      bool // a trained network, model.init
 	Prior     bool // a prior of the parameters
 	Posterior bool // the posterior, whose prior may be anchored: the ensemble is drawn from it

@@ -113,7 +113,7 @@ func TestComplete(t *testing.T) {
 	mcmcOf := func(m Method) MCMC { return m.(MCMC) }
 	smcOf := func(m Method) SMC { return m.(SMC) }
 	for what, c := range map[string]struct{ got, want any }{
-		"chains":                           {MCMC{}.Settle(Around{}, unheard()), MCMC{8, "map", 1600, 80, mcmc.HMC{}.ForChains(), Trace{}, Learning{}}},
+		"chains":                           {MCMC{}.Settle(Around{}, unheard()), MCMC{Chains: 8, Start: "map", Epochs: 1600, Keep: 80, Move: mcmc.HMC{}.ForChains()}},
 		"chains of a trained network":      {mcmcOf(MCMC{}.Settle(init, unheard())).Start, "init"},
 		"chains, and a search":             {mcmcOf(MCMC{}.Settle(searched, unheard())).Start, "map"},
 		"chains at draws":                  {mcmcOf(MCMC{Start: "prior"}.Settle(init, unheard())).Start, "prior"},
@@ -124,7 +124,7 @@ func TestComplete(t *testing.T) {
 		"a judged width":                   {Laplace{}.Settle(Around{Judged: true}, unheard()).(Laplace).Precision, PrecisionValidation},
 		"a width that nobody judges":       {Laplace{}.Settle(Around{}, unheard()).(Laplace).Precision, PrecisionPrior},
 		"passes":                           {Dropout{}.Settle(Around{}, unheard()), Dropout{10}},
-		"islands":                          {SMC{}.Settle(Around{}, unheard()), SMC{0, 0, 1, bnn.Equal{}, false, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, nil, nil, Learning{}, nil, IslandTrace{}, nil}},
+		"islands":                          {SMC{}.Settle(Around{}, unheard()), SMC{Islands: 1, Combine: bnn.Equal{}, Path: smc.Tempering{}, Move: mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}}},
 		"islands of a trained network":     {smcOf(SMC{}.Settle(init, unheard())).Start, Place(FromInit{})},
 		"islands at an anchor":             {smcOf(SMC{}.Settle(anchored, unheard())).Start, Place(nil)},
 		"batches":                          {smcOf(SMC{Path: full}.Settle(Around{}, unheard())).Start, FromPrior{}},
@@ -156,17 +156,18 @@ func TestNeeds(t *testing.T) {
 		{SWA{Averaging{Members: 3}}, Needs{Search: true, Prior: true, Restarts: 3}},
 		{SWAG{}, Needs{Search: true, Prior: true, Partly: true}},
 		{VI{}, Needs{Prior: true, Posterior: true, Partly: true}},
-		{MCMC{Chains: 5, Start: "map"}, Needs{Search: true, Restarts: 5, Prior: true, Posterior: true, Partly: true}},
-		{MCMC{Chains: 5, Start: "prior"}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
-		{MCMC{Chains: 5, Start: "init"}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Init: true}},
-		{SMC{Particles: 4, Islands: 3, Path: smc.Tempering{}}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromTempered{}}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromMAP{}}, Needs{Search: true, Prior: true, Posterior: true, Partly: true, Frozen: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromRestarts{}}, Needs{Search: true, Restarts: 12, Prior: true, Posterior: true, Partly: true}},
-		{SMC{Particles: 4, Path: full, Start: FromPrior{}, Learning: Learning{smc.By[nn.Adam]{Rate: 0.1}}}, Needs{Prior: true, Posterior: true, Partly: true}},
+		{MCMC{Chains: 5, Start: "map"}, Needs{Islands: 5, Search: true, Restarts: 5, Prior: true, Posterior: true, Partly: true}},
+		{MCMC{Chains: 6, Together: 3, Start: "prior"}, Needs{Islands: 2, Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{MCMC{Chains: 5, Start: "prior"}, Needs{Islands: 5, Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{MCMC{Chains: 5, Start: "init"}, Needs{Islands: 5, Prior: true, Posterior: true, Partly: true, Frozen: true, Init: true}},
+		{SMC{Particles: 4, Islands: 3, Path: smc.Tempering{}}, Needs{Islands: 3, Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromTempered{}}, Needs{Islands: 3, Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromMAP{}}, Needs{Islands: 3, Search: true, Prior: true, Posterior: true, Partly: true, Frozen: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromRestarts{}}, Needs{Islands: 3, Search: true, Restarts: 12, Prior: true, Posterior: true, Partly: true}},
+		{SMC{Particles: 4, Path: full, Start: FromPrior{}, Learning: Learning{smc.By[nn.Adam]{Rate: 0.1}}}, Needs{Islands: 1, Prior: true, Posterior: true, Partly: true}},
 		{Laplace{}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Point: true}},
 		{SVGD{}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromInit{}}, Needs{Prior: true, Posterior: true, Partly: true, Frozen: true, Init: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: FromInit{}}, Needs{Islands: 3, Prior: true, Posterior: true, Partly: true, Frozen: true, Init: true}},
 	} {
 		if got := c.m.Needs(); got != c.want {
 			t.Errorf("%+v needs %+v, want %+v", c.m, got, c.want)
@@ -177,13 +178,13 @@ func TestNeeds(t *testing.T) {
 // An anchored posterior at s = 0 is its anchor, and says so.
 func TestPoint(t *testing.T) {
 	job := newJob(t, 1).provide(MAP{})
-	job.Anchor = &bnn.Anchor{}
+	job.About.Anchor = &bnn.Anchor{}
 	out := do(t, job, MAP{})
 	if away(out.Posterior, job.Points.Best()) > 1e-6 || words(out.Findings) != "prior.anchor.s is 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled" {
 		t.Errorf("%v from the best restart; found %q", away(out.Posterior, job.Points.Best()), words(out.Findings))
 	}
 	job = newJob(t, 1).provide(AsIs{})
-	job.Anchor = &bnn.Anchor{}
+	job.About.Anchor = &bnn.Anchor{}
 	out = do(t, job, AsIs{})
 	if away(out.Posterior, job.Init) > 1e-6 || words(out.Findings) != "prior.anchor.s is 0: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled" {
 		t.Errorf("%v from the network; found %q", away(out.Posterior, job.Init), words(out.Findings))
@@ -198,7 +199,7 @@ func TestAnchored(t *testing.T) {
 		if searched {
 			job.Search = around(MAP{}).Search
 		}
-		job.Anchor = &bnn.Anchor{S: 1e-6}
+		job.About.Anchor = &bnn.Anchor{S: 1e-6}
 		out := do(t, job, m)
 		anchor := job.Init
 		if searched {

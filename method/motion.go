@@ -37,7 +37,7 @@ func (m motion) unmoved() bool { return m.stuck != nil || m.still != nil || m.st
 // motion judges a trace. On a path of temperatures every stage must carry the particles. On a path of batches, whose iterations
 // are many and have few moves, the last ones tell.
 func (s *Sampling) motion(trace []TraceLine) (m motion) {
-	islands := byIsland(trace)
+	islands := s.each(trace)
 	unmoved := 0 // chains
 	for _, lines := range islands {
 		standsStill := islandStill

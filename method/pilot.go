@@ -52,9 +52,16 @@ func (m SMC) pilotPhase(job *Job, islands runs.Phase) runs.Phase {
 }
 
 // checkPilot refuses a pilot that has no temperatures to choose. in returns the paths of fields in the config.
-func (m SMC) checkPilot(in func(fields ...string) []string, f *config.Faults) {
+func (m SMC) checkPilot(around Around, in func(fields ...string) []string, f *config.Faults) {
 	if !m.Pilot {
 		return
+	}
+	const mends = "a pilot takes the bias of adaptive temperatures from the log evidence, and %s: leave pilot out"
+	if cold(m.Temperature) {
+		f.Conflict(in("pilot", "temperature"), mends, "a cold posterior has none")
+	}
+	if around.Prior.Anchor.Apart() {
+		f.Conflict(append(in("pilot"), "prior.anchor.per"), mends, "islands with priors of their own have none in common")
 	}
 	if m.Path.Traits().Batches || m.Path.Traits().Share == 0 {
 		f.Conflict(in("pilot", "path"), "a pilot chooses the temperatures of path tempering, and path %s has none to choose: leave pilot out", smc.Paths.Name(m.Path))

@@ -19,7 +19,7 @@ type Plan struct {
 func (j *Job) Plan(m Method, around Around, limit int64, f *config.Faults) Plan {
 	n := j.Data.Train.Len()
 	p := Plan{Method: settleWith(m, around, Sizes{n, j.Net.Dim(), float64(n) * j.Net.Flops()}, f)}
-	p.Way = Way(p.Method, j.Anchor, j.Search)
+	p.Way = Way(p.Method, j.About, j.Search)
 	if s := p.Way.Sampling(); s != nil {
 		p.Short = s.Foresee(j.Net.Dim())
 	}
@@ -38,14 +38,19 @@ func settleWith(m Method, around Around, s Sizes, f *config.Faults) Method {
 	return m
 }
 
-// Way returns the method that is carried out for a method whose prior has an anchor. At s = 0 an anchored posterior is its anchor alone,
-// and there is nothing to sample.
-func Way(m Method, anchor *bnn.Anchor, search *Search) Method {
-	switch {
-	case !anchor.Point():
+// Way returns the method that is carried out for a method and a prior. At s = 0 an anchored posterior is its anchor alone, and there is
+// nothing to sample. Where each island has an anchor, evidences are of different models.
+func Way(m Method, prior bnn.PriorSettings, search *Search) Method {
+	switch several, is := m.(apart); {
+	case is && prior.Anchor.Apart():
+		return several.apart()
+	case !prior.Anchor.Point():
 		return m
 	case search != nil:
 		return MAP{}
 	}
 	return AsIs{}
 }
+
+// apart is a Method that compares the evidences of its islands. apart is the method whose islands have priors of their own.
+type apart interface{ apart() Method }

@@ -82,7 +82,7 @@ func (p islandProgress) running() bool { return p.info.K > 0 && p.info.Progress 
 
 // phase names the islands: "islands 8×10", "8 chains".
 func (w *watch) phase() string {
-	if w.sampling.Chains() {
+	if w.sampling.Particles == 1 {
 		return numeral.Several(w.sampling.Islands, w.sampling.Unit)
 	}
 	return fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles)

@@ -3,6 +3,7 @@ package method
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,7 +146,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	want := islandProgress{info: smc.Info{Island: 1, K: 2, Progress: 0.1, Lambda: 0.1, ESS: 3}, first: 0.01}
-	if w.islands[1] != want || w.islands[0] != (islandProgress{}) || told != 2 {
+	if !reflect.DeepEqual(w.islands, []islandProgress{{}, want}) || told != 2 {
 		t.Errorf("after %d lines: %+v, want %+v", told, w.islands, want)
 	}
 	malformed := runs.TraceLine{Part: 1, K: 3, Fields: []byte(`{"ess": "low"}`)}
@@ -160,7 +161,7 @@ func TestWatch(t *testing.T) {
 			t.Error("not told as what was done before")
 		}
 	}
-	if err := again.resumed(kept); err != nil || again.islands[1] != want || told != 1 {
+	if err := again.resumed(kept); err != nil || !reflect.DeepEqual(again.islands[1], want) || told != 1 {
 		t.Errorf("resumed: %+v, want %+v; told %d times, %v", again.islands, want, told, err)
 	}
 }

@@ -29,18 +29,21 @@ type Sampling struct {
 	Learned    bool     // layers that are not random are learned, so that no one model has the evidence
 	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
-	at         string                             // the path of the method in a config
-	chains     bool                               // each island is a chain
-	budget     int                                // epochs of a chain
-	patience   int                                // of the rule that stops islands early; 0: there is none
-	unlearning bool                               // lines of the trace have Unlearning
-	every      int                                // of a line of the trace: epochs on a path in epochs, else iterations; 0: 1
-	words      func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
+	at          string                             // the path of the method in a config
+	chains      bool                               // each island is a chain
+	budget      int                                // epochs of a chain
+	temperature float64                            // of a cold posterior; 0: it is the posterior
+	apart       bool                               // each island has a prior of its own
+	patience    int                                // of the rule that stops islands early; 0: there is none
+	unlearning  bool                               // lines of the trace have Unlearning
+	every       int                                // of a line of the trace: epochs on a path in epochs, else iterations; 0: 1
+	words       func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
 }
 
 // estimates reports whether islands estimate an evidence.
 func (s *Sampling) estimates() bool {
-	return s.Drawn && !s.Learned && s.NoPath == "" && !s.Path.Traits().Evidence.Fresh
+	facts := s.Path.Traits().Evidence
+	return s.Drawn && !s.Learned && !s.apart && s.NoPath == "" && !facts.Fresh && !facts.Cold
 }
 
 // Chains reports whether each island is a chain, which has a budget of epochs.

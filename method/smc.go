@@ -33,7 +33,12 @@ type SMC struct {
 	// particles move, and only where they end counts.
 	WasteFree int `yaml:"waste_free,omitempty"`
 
-	Islands  int             `yaml:"islands"`         // populations that never meet; default 1
+	Islands int `yaml:"islands"` // populations that never meet; default 1
+
+	// Temperature is T of a cold posterior, above 0 and at most 1, on path tempering: likelihood and prior both to the power 1/T. It has no
+	// log evidence. Default 1, the posterior. (T of weight: bootstrap is that of weights alone, and decide.temperature corrects predictions.)
+	Temperature float64 `yaml:"temperature,omitempty,nonzero"`
+
 	Combine  bnn.Combination `yaml:"combine"`         // how islands are weighted in the posterior; default equal
 	Pilot    bool            `yaml:"pilot,omitempty"` // with path tempering: a run of its own, with other random numbers, chooses the temperatures before the islands begin, and all islands follow them. The islands' own particles then do not choose the temperatures, and the choice does not bias the log evidence
 	Path     smc.Path        `yaml:"path"`            // the targets from the prior to the posterior; default tempering or, where layers are learned, constant of 100 epochs with batches of 50
@@ -55,6 +60,8 @@ type SMC struct {
 
 	// Stop ends an island before its path does. Default: none.
 	Stop Stop `yaml:"stop,omitempty"`
+
+	own bool // each island has a prior of its own (Way)
 }
 
 var _ Method = SMC{}
@@ -71,7 +78,7 @@ func (m SMC) Title() string {
 	if m.Pilot {
 		by = " on the temperatures of a pilot run"
 	}
-	return fmt.Sprintf("%s%s by %v%s with %v%s", numeral.Several(m.Islands, "island"), particles, m.Path, by, m.Move, m.start().words)
+	return fmt.Sprintf("%s%s by %v%s with %v%s%s", numeral.Several(m.Islands, "island"), particles, m.Path, by, m.Move, m.start().words, coldly(m.Temperature))
 }
 
 // Settle fills in defaults, and refuses settings that contradict each other or the settings around the method.
@@ -91,7 +98,7 @@ func (m SMC) Settle(around Around, f *config.Faults) Method {
 	if m.Path.Traits().Batches {
 		fill(&m.Particles, fewParticles)
 	}
-	free := around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil // nothing else uses model.init
+	free := around.Init && !around.Partly && around.Search == nil && !around.Prior.Moved() // nothing else uses model.init
 	if free {
 		fill(&m.Start, Place(FromInit{}))
 	}
@@ -145,6 +152,7 @@ func (m SMC) Check(f *config.Faults) {
 		f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
 	}
 	f.Within("islands", m.Islands, 1, rng.MaxIslands)
+	checkTemperature(m.Temperature, f)
 	if m.WasteFree < 0 || m.WasteFree > 0 && m.Particles != 0 {
 		if err := smc.WasteFreeParticles(m.Particles, m.WasteFree); err != nil {
 			f.Add("waste_free", "%v", err)
@@ -187,7 +195,7 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 			"%s gives each particle a restart of its own, and the particles of a partly random network share a part of it: want start: map, or leave model.random out",
 			start.name)
 	}
-	if start.alone() && (m.Start == nil || m.Path.Traits().Batches) && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
+	if start.alone() && (m.Start == nil || m.Path.Traits().Batches) && around.Init && !around.Partly && around.Search == nil && !around.Prior.Moved() {
 		f.Conflict(append(in("start"), "model.init"),
 			"%s draws all particles and does not use model.init: want start: init, or no model.init", start.name)
 	}
@@ -200,7 +208,7 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)
 	}
-	m.checkPilot(in, f)
+	m.checkPilot(around, in, f)
 	checkMove(m.Move, around, pathOfSMC, f)
 	if m.Weight != nil {
 		if err := smc.SuitsWeighting(m.path(), m.Weight); err != nil {
@@ -211,8 +219,9 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 		}
 	}
 	if m.Combine != nil && m.Combine.NeedsEvidence() {
-		m.checkComparable(in, f)
+		m.checkComparable(around, in, f)
 	}
+	checkCold(m.Temperature, m.Path, m.Learn, around, pathOfSMC, f)
 	m.Learning.checkWithin(around, pathOfSMC, f)
 	checkKeep(m.Keep, around, pathOfSMC, f)
 	m.Trace.checkWithin(m, pathOfSMC, f)
@@ -230,7 +239,7 @@ func (m SMC) checkWithin(around Around, f *config.Faults) {
 }
 
 // checkComparable refuses weights of islands by evidences that are not comparable. in returns the paths of fields in the config.
-func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Faults) {
+func (m SMC) checkComparable(around Around, in func(fields ...string) []string, f *config.Faults) {
 	fields, causes := in("combine"), []string(nil)
 	if start := m.start(); !start.drawn && (start.init || m.Path.Traits().Batches) { // Check refuses others
 		if start.init {
@@ -244,8 +253,14 @@ func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Fault
 	if m.Learn != nil {
 		fields, causes = append(fields, in("learn")...), append(causes, "the model changes while it is learned")
 	}
-	if facts := m.Path.Traits().Evidence; !facts.Sure() {
+	switch facts := m.target().Traits().Evidence; {
+	case facts.Cold:
+		fields, causes = append(fields, in("temperature")...), append(causes, "a cold posterior has none")
+	case !facts.Sure():
 		fields, causes = append(fields, in("path")...), append(causes, fmt.Sprintf("path %s %s", smc.Paths.Name(m.Path), facts.Unsure))
+	}
+	if around.Prior.Anchor.Apart() {
+		fields, causes = append(fields, "prior.anchor.per"), append(causes, "each has a prior of its own")
 	}
 	if causes != nil {
 		f.Conflict(fields, "islands cannot be weighted by evidence, because %s: want combine: %s",
@@ -298,6 +313,7 @@ func (m SMC) SettleWith(around Around, s Sizes, f *config.Faults) Method {
 // Needs is a restart for each particle that starts from one, or several to choose the best from.
 func (m SMC) Needs() Needs {
 	n := m.start().needs(m.Islands * m.Particles)
+	n.Islands = max(1, m.Islands)
 	n.Frozen = m.Learn == nil && !m.start().each
 	n.Augments = m.Move != nil && m.Move.Traits().Augments
 	return n
@@ -313,15 +329,27 @@ func (m SMC) noPath() string {
 
 // comparable reports whether the final target is always the posterior, so that the islands' evidences are comparable.
 func (m SMC) comparable() bool {
-	return m.start().drawn && m.Learn == nil && m.noPath() == "" && m.Path.Traits().Evidence.Sure()
+	return m.start().drawn && m.Learn == nil && m.noPath() == "" && m.target().Traits().Evidence.Sure() && !m.own
+}
+
+// apart is the same, with a prior for each island.
+func (m SMC) apart() Method {
+	m.own = true
+	return m
+}
+
+// target is the path, to the cold posterior if there is a temperature.
+func (m SMC) target() smc.Path {
+	path, _ := smc.Cooled(m.Path, m.Temperature) // checkCold refuses others
+	return path
 }
 
 // Sampling describes the islands.
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
-		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
+		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.target(), Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
 		Step: stepOf(pathOfSMC, m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
-		at: pathOfSMC, every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
+		at: pathOfSMC, apart: m.own, temperature: m.Temperature, every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }
 
@@ -342,7 +370,7 @@ func (m SMC) path() smc.Path {
 	if m.start().tempers {
 		return smc.TemperedStart{Then: m.Path}
 	}
-	return m.Path
+	return m.target()
 }
 
 // fewestParticles are those of the smallest island: one particle is a chain, which method mcmc samples.
@@ -359,7 +387,10 @@ func (m SMC) Memory(job *Job) Memory { return m.Sampling().memory(job, m.Keep, m
 // Phases is the islands, after a pilot if there is one.
 func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	islands := s.islands(job, m.start(), func(int) *smc.Sampler { return m.sampler() })
+	islands, err := s.islands(job, m.start(), func(int) *smc.Sampler { return m.sampler() })
+	if err != nil {
+		return nil, err
+	}
 	if m.Pilot {
 		return []runs.Phase{m.pilotPhase(job, islands), islands}, nil
 	}

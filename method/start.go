@@ -53,7 +53,7 @@ func (j *Job) whole() []float64 {
 	return j.Init
 }
 
-// anchor returns the mean of the anchored prior, θ of whole.
+// anchor returns the estimate that the prior is moved to, θ of whole.
 func (j *Job) anchor() []float64 {
 	theta, _ := j.divide(j.whole())
 	return theta

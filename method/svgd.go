@@ -98,7 +98,8 @@ func (m SVGD) Memory(job *Job) Memory {
 // Phases is one island.
 func (m SVGD) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	return []runs.Phase{s.islands(job, start{name: "prior", drawn: true}, func(int) *smc.Sampler { return m.sampler(s) })}, nil
+	phase, err := s.islands(job, start{name: "prior", drawn: true}, func(int) *smc.Sampler { return m.sampler(s) })
+	return []runs.Phase{phase}, err
 }
 
 // sampler is the settings of the island, as far as they are the method's.

@@ -98,7 +98,7 @@ func indices(places []float64) (at []int) {
 // place returns the network that the approximation begins at: the best restart or, if nothing else uses it, model.init; nil if there
 // is neither.
 func (v *variational) place() []float64 {
-	if a := v.job.Anchor; v.job.Points == nil && a != nil && !a.AtMAP() {
+	if p := v.job.About; v.job.Points == nil && p.Moved() && !p.About() {
 		return nil
 	}
 	return v.job.whole()

@@ -311,7 +311,7 @@ func TestVIBegins(t *testing.T) {
 		job.Points = &Points{Net: job.Net.Whole(), Theta: slices.Concat(make([]float64, len(whole)), whole), Chosen: 1}
 		job.Init = nil
 		wantNear(t, name+": at the best restart", begun(job), want, 0)
-		job.Points, job.Init, job.Anchor = nil, whole, &bnn.Anchor{S: 0.7}
+		job.Points, job.Init, job.About.Anchor = nil, whole, &bnn.Anchor{S: 0.7}
 		if slices.Equal(begun(job)[:d], theta) {
 			t.Errorf("%s: begins at model.init, which the run says is unused", name)
 		}

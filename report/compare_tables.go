@@ -209,7 +209,7 @@ func (v *view) trajectories() string {
 
 // population says whether a population of particles has one of the kinds of findings.
 func (v *view) population(kinds ...finding.Kind) string {
-	if s := v.run.Spec.Way().Sampling(); s == nil || s.Particles < 2 {
+	if s := v.run.Spec.Way().Sampling(); s == nil || s.Particles < 2 || s.Chains() {
 		return "–"
 	}
 	if v.has(kinds...) {

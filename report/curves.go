@@ -49,7 +49,7 @@ func (v *view) curves() (all []curve) {
 	if v.sampling.Path.Traits().Batches {
 		all = append(all, v.batchCurves()...)
 	}
-	if v.sampling.Particles > 1 {
+	if v.sampling.Particles > 1 && !v.sampling.Chains() {
 		all = append(all, v.ess(), v.acceptance(), v.ancestors(), v.likelihood())
 	} else {
 		all = append(all, v.likelihood(), v.acceptance())
@@ -187,7 +187,7 @@ func (v *view) validation() curve {
 		caption: fmt.Sprintf("Of the particles of an %s together, after the iteration. The posterior at the end may hold other states.",
 			v.sampling.Unit),
 	}
-	if v.sampling.Chains() {
+	if v.sampling.Chains() && v.sampling.Particles == 1 {
 		c.caption = "Of the chain's present state alone, not of the states that are kept."
 	}
 	if slices.ContainsFunc(v.run.Trace, func(l starling.TraceLine) bool { return l.KeptNLL != nil }) {

@@ -6,7 +6,8 @@ import (
 
 // Fixed is the path of chains: one target, the posterior, until every particle has spent its budget.
 type Fixed struct {
-	Epochs int // passes over all examples, for each particle
+	Epochs int     // passes over all examples, for each particle
+	Power  float64 // λ of the target: 0 or 1, the posterior, or that of a cold posterior (Cooled)
 }
 
 var _ Path = Fixed{}
@@ -17,10 +18,16 @@ var _ Path = Fixed{}
 func Trajectories(moves, steps int) Fixed { return Fixed{Epochs: moves * steps} }
 
 // Start is the posterior; the first states are not weighted for it.
-func (Fixed) Start(int) (Stage, bool) { return Stage{Lambda: 1}, false }
+func (f Fixed) Start(int) (Stage, bool) { return Stage{Lambda: powerOf(f.Power)}, false }
 
 // Next is the posterior.
-func (Fixed) Next(*State) (Stage, error) { return Stage{Lambda: 1}, nil }
+func (f Fixed) Next(*State) (Stage, error) { return Stage{Lambda: powerOf(f.Power)}, nil }
+
+// Cooled stays at the cold posterior.
+func (f Fixed) Cooled(t float64) Path {
+	f.Power = 1 / t
+	return f
+}
 
 // Done is true when the budget is spent.
 func (f Fixed) Done(st *State) bool { return st.Spent >= budgetOf(f, st) }
@@ -46,12 +53,13 @@ func (f Fixed) Progress(st *State) float64 { return min(1, float64(st.Spent)/flo
 
 // Traits say that moves have a budget, and that the particles, which may begin anywhere, are neither weighted nor resampled.
 func (f Fixed) Traits() PathTraits {
-	return PathTraits{Epochs: f.Epochs, Resampling: Never{}, Evidence: Evidence{Unsure: "weights no particles"}}
+	return PathTraits{Epochs: f.Epochs, Resampling: Never{}, Evidence: Evidence{Unsure: "weights no particles", Cold: powerOf(f.Power) != 1}}
 }
 
 // Check notes impossible settings.
 func (f Fixed) Check(faults *config.Faults) {
 	faults.If(f.Epochs < 1, "", "%d epochs; chains need at least one", f.Epochs)
+	checkPower(f.Power, faults)
 }
 
 // String is the title.

@@ -39,7 +39,25 @@ type Info struct {
 	LogZSD     *numeral.Number `json:"log_evidence_error,omitempty"` // that log_evidence has over runs, as Genealogy estimates it from this one; nil where it cannot
 	LadderBias *numeral.Number `json:"ladder_bias,omitempty"`        // by how much the adaptation of the ladder has moved log_evidence, an estimate; nil on other paths, and for too few particles
 
+	Chains []ChainInfo `json:"chains,omitempty"` // each of several chains that share a step, whose means the fields above have; empty for one chain, and for populations
+
 	Loss *numeral.Number `json:"-"` // by Sampler.Judge; nil where the iteration was not judged
+}
+
+// ChainInfo is what an Info has of one of several chains.
+type ChainInfo struct {
+	Acceptance    numeral.Number `json:"acceptance"`
+	Displacement  numeral.Number `json:"displacement"` // relative to the chain's length
+	LogLikelihood numeral.Number `json:"log_likelihood"`
+}
+
+// Of is the Info of chain c alone, if there are several; its evaluations are an equal share.
+func (i Info) Of(c int) Info {
+	n, one := len(i.Chains), i.Chains[c]
+	i.Island = i.Island*n + c
+	i.Acceptance, i.Displacement, i.LogLikelihood = one.Acceptance, one.Displacement, one.LogLikelihood
+	i.Gradients, i.Values, i.Chains = i.Gradients/n, i.Values/n, nil
+	return i
 }
 
 // known is x, nil if it is NaN.

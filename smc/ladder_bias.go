@@ -26,7 +26,7 @@ const nearStep = 0.02
 // LadderBias estimates by how much the step from st to next moves log Z, as the logarithm of its mean over exact. It is NaN for fewer
 // particles than a step needs without one of them.
 func (t Tempering) LadderBias(st *State, next Stage) float64 {
-	return t.stepBias(next.Lambda-st.Lambda, 1-st.Lambda, st.LogW, st.LL)
+	return t.stepBias(next.Lambda-st.Lambda, powerOf(t.Power)-st.Lambda, st.LogW, st.LL)
 }
 
 // stepBias is b of a step h, of at most longest, for normalised log-weights and log-likelihoods.

@@ -59,6 +59,9 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		most := 0
 		for j, a := range out.Probability {
 			info.Acceptance += numeral.Number(a)
+			if s.chains() {
+				s.accepted[j] += a
+			}
 			s.energy[first+j] += out.Energy[j]
 			spread.add(out.Energy[j])
 			st.Gradients += out.Gradients[j]
@@ -83,7 +86,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 				st.Parted = 1
 			}
 			healthy := arrived && info.Acceptance >= StuckBelow
-			info.Stuck = s.Move.Traits().Invariant() && st.J > 1 && !healthy && !s.carriedFar(st)
+			info.Stuck = s.Move.Traits().Invariant() && st.J > 1 && budget == 0 && !healthy && !s.carriedFar(st)
 			return nil
 		}
 	}

@@ -148,7 +148,7 @@ func (costly) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Po
 func TestStatesAreKeptByMoves(t *testing.T) {
 	for _, c := range []struct{ epochs, keep int }{{1000, 7}, {1000, 30}, {1000, 100}, {1000, 400}, {2000, 64}, {20, 3}} {
 		s := Sampler{
-			Model: density{1, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 1, sd: 1}, Path: Fixed{c.epochs},
+			Model: density{1, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 1, sd: 1}, Path: Fixed{Epochs: c.epochs},
 			Move: costly{}, Particles: 2, Start: []float64{0, 0}, Keep: Spread{States: 2 * c.keep},
 		}
 		st, err := s.Init(context.Background())

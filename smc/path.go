@@ -110,6 +110,7 @@ type Evidence struct {
 	Batch  int    // if positive, the last target sees a batch of this many examples only
 	Scaled bool   // likelihoods of batches are scaled to all examples
 	Fresh  bool   // fresh batches lead there, whose changes cost more than weights carry (Schedule): a run shows no evidence
+	Cold   bool   // the last target is a cold posterior (Coolable): its normaliser is no evidence, and a run shows none
 }
 
 // Sure reports whether the last target is always the posterior of all examples, so that islands' evidences are comparable.

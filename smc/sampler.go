@@ -75,6 +75,7 @@ type Sampler struct {
 	place     []int32   // J, the number of that parent among the distinct ones
 	change    []float64 // log π_k − log π_{k−1}
 	energy    []float64 // ΔH, summed over mutations
+	accepted  []float64 // of each of several chains, the sum over the moves of a step; empty: there are none
 	scratch   []float64 // J
 	ascent    []float64 // gradient by ψ
 	centre    []float64 // D, the particles' mean, or the vector that one was carried along
@@ -288,7 +289,24 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Parents, info.Ancestors = s.places(s.lineage), s.survivors(st)
 	info.Displacement = numeral.Number(s.relativeDisplacement(st))
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
+	info.Chains = s.each(st, info.Mutations)
 }
+
+// each is what the moves of a step did to each of several chains.
+func (s *Sampler) each(st *State, moves int) (chains []ChainInfo) {
+	clear(s.centre)
+	for j, a := range s.accepted {
+		one := ChainInfo{Acceptance: numeral.Number(a / float64(moves)), LogLikelihood: numeral.Number(st.LL[j])}
+		if moved := s.carried(st, j); moved > 0 {
+			one.Displacement = numeral.Number(math.Sqrt(moved / squaredDistance(st.Theta[j*st.D:(j+1)*st.D], s.centre)))
+		}
+		chains = append(chains, one)
+	}
+	return chains
+}
+
+// chains reports whether the particles are several chains that share what they learn.
+func (s *Sampler) chains() bool { return s.Particles > 1 && s.Path.Traits().Epochs > 0 }
 
 // survivors counts the first ancestors of the particles alive.
 func (s *Sampler) survivors(st *State) (n int) {

@@ -42,7 +42,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	}
 	target := s.target(stage, st)
 	var err error
-	if st.Tuning, err = s.Move.Tuning(target, j); err != nil { // first, because it may fail and evaluations are expensive
+	if st.Tuning, err = s.Move.Tuning(target, s.learners()); err != nil { // first, because it may fail and evaluations are expensive
 		return nil, err
 	}
 	if err = target.Evaluate(ctx, &st.Population); err != nil {
@@ -207,6 +207,9 @@ func (s *Sampler) prepare(st *State) error {
 		s.lineage, s.inherited = make([]int32, st.J), make([]int32, st.J)
 		s.change, s.energy, s.scratch = make([]float64, st.J), make([]float64, st.J), make([]float64, st.J)
 		s.centre = make([]float64, st.D)
+		if s.chains() {
+			s.accepted = make([]float64, st.J)
+		}
 	}
 	themselves(s.lineage)
 	return nil
@@ -219,11 +222,20 @@ func themselves(ancestors []int32) {
 	}
 }
 
+// learners is the number of particles among which a move has to tell those that teach it from those that it moves. Chains learn together in
+// their warm-up, before the states that count.
+func (s *Sampler) learners() int {
+	if s.Path.Traits().Epochs > 0 {
+		return 1
+	}
+	return s.Particles
+}
+
 // checkTuning checks the number of values that the move tunes. It calls Tuning only once, because Tuning may read the whole
 // prior.
 func (s *Sampler) checkTuning(st *State) error {
 	if !s.counted {
-		tuning, err := s.Move.Tuning(s.target(st.Stage, st), st.J)
+		tuning, err := s.Move.Tuning(s.target(st.Stage, st), s.learners())
 		if err != nil {
 			return err
 		}

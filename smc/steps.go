@@ -32,6 +32,7 @@ func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err er
 	}
 	s.several = n > 1
 	s.before.copy(st)
+	clear(s.accepted)
 	var energies spread
 	warm := warmsUp(s.Path, st)
 	for i := 0; i < n && !s.Done(st) && warmsUp(s.Path, st) == warm; i++ {

@@ -20,7 +20,8 @@ import (
 // in every iteration, ESS(h) is the effective sample size; else it is the conditional one (Zhou, Johansen, Aston 2016), which
 // measures the loss of this step alone.
 type Tempering struct {
-	ESS float64 `yaml:"ess"` // ρ, share of the particles that a step leaves effective, between 1/J and 1; 0: .5
+	ESS   float64 `yaml:"ess"` // ρ, share of the particles that a step leaves effective, between 1/J and 1; 0: .5
+	Power float64 `yaml:"-"`   // λ at the end: 0 or 1, the posterior, or that of a cold posterior (Cooled)
 }
 
 func (Tempering) String() string { return "tempered SMC" }
@@ -31,6 +32,7 @@ func (t *Tempering) Defaults() { t.ESS = t.share() }
 // Check notes impossible settings.
 func (t Tempering) Check(f *config.Faults) {
 	f.If(!(t.ESS >= 0 && t.ESS < 1), "ess", "want a number above 0 and below 1, have %.12g", t.ESS)
+	checkPower(t.Power, f)
 }
 
 // LeavesOne reports whether tempering that leaves a share of n particles effective may leave only one. ESS is always at least
@@ -47,39 +49,53 @@ func (t Tempering) Next(st *State) (Stage, error) {
 		return Stage{}, fmt.Errorf("only %d of %d particles have a positive weight, and a step of the path would leave one of them: %w",
 			living, st.J, ErrFew)
 	}
-	lambda, err := t.next(st.Lambda, 1, st.LogW, st.LL)
+	lambda, err := t.next(st.Lambda, powerOf(t.Power), st.LogW, st.LL)
 	return Stage{Lambda: lambda}, err
 }
 
-// Done is true at λ = 1.
-func (Tempering) Done(st *State) bool { return st.Lambda >= 1 }
+// Cooled ends at the cold posterior.
+func (t Tempering) Cooled(temperature float64) Path {
+	t.Power = 1 / temperature
+	return t
+}
 
-// Progress is λ.
-func (Tempering) Progress(st *State) float64 { return st.Lambda }
+// Done is true at λ = 1, or at that of the cold posterior.
+func (t Tempering) Done(st *State) bool { return st.Lambda >= powerOf(t.Power) }
+
+// Progress is λ, as a share of the last.
+func (t Tempering) Progress(st *State) float64 { return st.Lambda / powerOf(t.Power) }
 
 // Traits say that particles are resampled in every iteration, because each step is as large as the effective sample size allows, and that moves
 // are made until the particles have travelled: a step in temperature leaves copies that must part.
 func (t Tempering) Traits() PathTraits {
-	return PathTraits{Gradual: true, Share: t.share(), Resampling: Always{}, Mutations: mcmc.UntilTravelled}
+	traits := PathTraits{Gradual: true, Share: t.share(), Resampling: Always{}, Mutations: mcmc.UntilTravelled}
+	if powerOf(t.Power) != 1 {
+		traits.Evidence = Evidence{Unsure: "leads to a cold posterior, whose normaliser is no evidence", Cold: true}
+	}
+	return traits
 }
 
 // Curves is λ.
-func (Tempering) Curves(int) []Curve {
+func (t Tempering) Curves(int) []Curve {
+	end := "the posterior at 1"
+	if last := powerOf(t.Power); last != 1 {
+		end = fmt.Sprintf("the cold posterior at %.4g", last)
+	}
 	return []Curve{{
 		ID: "tempering", Title: "Tempering", Axis: "power of the likelihood (log scale)", Log: true, Decimals: 5,
 		Of:      func(info Info) float64 { return info.Lambda },
-		Caption: "The power rises from the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows.",
+		Caption: fmt.Sprintf("The power rises from the prior, near 0, to %s, each time as far as the effective sample size allows.", end),
 	}}
 }
 
 // Work counts iterations. The number of later iterations is estimated: temperatures grow about geometrically, and an island
 // at λ_k has log(1/λ_k) left at the mean pace since λ_1.
-func (Tempering) Work(info Info, first float64, _ int) (done, all float64) {
+func (t Tempering) Work(info Info, first float64, _ int) (done, all float64) {
 	done = float64(info.K)
-	switch {
+	switch last := powerOf(t.Power); {
 	case info.K > 1:
-		return done, done + (done-1)*math.Log(1/info.Lambda)/math.Log(info.Lambda/first)
-	case info.Lambda < 1:
+		return done, done + (done-1)*math.Log(last/info.Lambda)/math.Log(info.Lambda/first)
+	case info.Lambda < last:
 		return done, done + 9 // a guess that the next iteration corrects
 	}
 	return done, done

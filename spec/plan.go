@@ -72,7 +72,7 @@ func (s Spec) Plan(dir string, memory int64, job method.Job) (*Plan, error) {
 			p.Findings = append(p.Findings, finding.Of(finding.CountersIgnored{Counters: len(init.Ignored), Name: init.Ignored[0]}))
 		}
 	}
-	p.Job.Seed, p.Job.Data, p.Job.Net, p.Job.Search, p.Job.Anchor = s.Seed, set, net, s.MAP, s.Prior.Anchor
+	p.Job.Seed, p.Job.Data, p.Job.Net, p.Job.Search, p.Job.About = s.Seed, set, net, s.MAP, s.Prior
 	if p.Job.Model, err = nn.NewTraining(net, set, job.Pool); err != nil {
 		return nil, s.Fault("model", "%v", err)
 	}
@@ -239,5 +239,5 @@ func (s *Spec) Freeze(net *nn.Net) *nn.Net {
 
 // InitUnused reports whether Init is given, but nothing begins there and no prior is anchored there.
 func (s *Spec) InitUnused() bool {
-	return s.Model.Init != "" && !s.Method.Needs().Init && s.MAP == nil && s.Prior.Anchor != nil && !s.Prior.Anchor.AtMAP()
+	return s.Model.Init != "" && !s.Method.Needs().Init && s.MAP == nil && s.Prior.Moved() && !s.Prior.About()
 }

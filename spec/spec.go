@@ -93,6 +93,9 @@ func (s *Spec) Defaults() {
 	}
 	if s.MAP != nil {
 		restarts := needs.Restarts
+		if s.Prior.Anchor.Apart() {
+			restarts = max(restarts, needs.Islands)
+		}
 		if s.normed() != nil {
 			restarts = max(restarts, 1) // from model.init alone
 		}
@@ -101,7 +104,7 @@ func (s *Spec) Defaults() {
 }
 
 // anchored reports whether the prior's mean is a point estimate or, without a search, model.init.
-func (s *Spec) anchored() bool { return s.Prior.Anchor.AtMAP() }
+func (s *Spec) anchored() bool { return s.Prior.About() }
 
 // random is what the method wants model.random to be; nil: anything.
 func (s *Spec) random() nn.Random {
@@ -139,6 +142,7 @@ func (s Spec) Check(f *config.Faults) {
 	s.checkAugment(f)
 	s.checkNorms(f)
 	s.checkUpdates(f)
+	s.checkApart(f)
 	if s.Method != nil && !s.Model.Random.All() && !s.Method.Needs().Partly {
 		f.Conflict([]string{"model.random", s.At()},
 			"%s makes networks whose layers are all of one kind: leave model.random out, or take one of the methods %s", method.Methods.Name(s.Method),
@@ -203,8 +207,32 @@ func (s Spec) checkAugment(f *config.Faults) {
 	}
 }
 
+// checkApart refuses an anchor for each island where there are no islands, or no restart for each of them.
+func (s Spec) checkApart(f *config.Faults) {
+	if !s.Prior.Anchor.Apart() || s.Method == nil {
+		return
+	}
+	const at, leave = "prior.anchor.per", ": leave per out"
+	needs := s.Method.Needs()
+	if needs.Islands == 0 {
+		f.Conflict([]string{at, s.At()}, "gives each island an anchor, and %s makes one posterior"+leave+", or take one of the methods %s", method.Methods.Name(s.Method),
+			strings.Join(method.MethodsWhere(func(n method.Needs) bool { return n.Islands > 0 }), ", "))
+	}
+	if s.Model.Init != "" {
+		f.Conflict([]string{at, "model.init"}, "gives each island a restart as its anchor, and model.init is one network for all"+leave+", or model.init")
+	}
+	if !s.Model.Random.All() {
+		f.Conflict([]string{at, "model.random"}, "gives each island a restart as its anchor, and the layers that are not random would be those of another one"+
+			leave+", or model.random")
+	}
+	if s.MAP != nil && s.MAP.Restarts < needs.Islands {
+		f.Conflict([]string{at, "map.restarts", s.At()}, "%d islands have a restart each as their anchor, and there are %d: want map.restarts of at least %d, or fewer islands",
+			needs.Islands, s.MAP.Restarts, needs.Islands)
+	}
+}
+
 // Way returns the method that is carried out (method.Way).
-func (s *Spec) Way() method.Method { return method.Way(s.Method, s.Prior.Anchor, s.MAP) }
+func (s *Spec) Way() method.Method { return method.Way(s.Method, s.Prior, s.MAP) }
 
 // Title describes the method and the anchor of the prior in words: "8 chains of HMC (80 leapfrogs), 1,600 epochs each,
 // anchored at the best MAP (s = 0.1)".
@@ -213,11 +241,11 @@ func (s *Spec) Title() string {
 	if s.MAP == nil { // without a search the anchor is the network of model.init
 		point = "the network of model.init"
 	}
-	switch a := s.Prior.Anchor; {
-	case a.Point():
+	if s.Prior.Anchor.Point() {
 		return point + " alone (s = 0)"
-	case a.AtMAP() && s.Method.Needs().Posterior:
-		return fmt.Sprintf("%s, anchored at %s (s = %v)", s.Method.Title(), point, a.S)
+	}
+	if named := s.Prior.Named(point); named != "" && s.Method.Needs().Posterior {
+		return s.Method.Title() + ", " + named
 	}
 	return s.Method.Title()
 }
