@@ -29,6 +29,8 @@ type Sampling struct {
 	Learned    bool     // layers that are not random are learned, so that no one model has the evidence
 	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
+	WasteFree int // chains of a waste-free sampler, whose states its particles are; 0: none
+
 	at         string                             // the path of the method in a config
 	chains     bool                               // each island is a chain
 	budget     int                                // epochs of a chain
@@ -41,6 +43,15 @@ type Sampling struct {
 // estimates reports whether islands estimate an evidence.
 func (s *Sampling) estimates() bool {
 	return s.Drawn && !s.Learned && s.NoPath == "" && !s.Path.Traits().Evidence.Fresh
+}
+
+// Series is how many series the states are of that an island ends with: state j is of series j mod Series, and the states of one series depend on
+// each other.
+func (s *Sampling) Series() int {
+	if s.WasteFree > 0 {
+		return s.WasteFree
+	}
+	return s.Particles
 }
 
 // Chains reports whether each island is a chain, which has a budget of epochs.
