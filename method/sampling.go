@@ -31,6 +31,9 @@ type Sampling struct {
 
 	WasteFree int // chains of a waste-free sampler, whose states its particles are; 0: none
 
+	couldWasteFree bool // the sampler could be waste-free
+	anchored       bool // the prior has an anchor
+
 	at         string                             // the path of the method in a config
 	chains     bool                               // each island is a chain
 	budget     int                                // epochs of a chain

@@ -320,9 +320,15 @@ func (m SMC) comparable() bool {
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Step: stepOf(pathOfSMC, m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, WasteFree: m.WasteFree, Comparable: m.comparable(),
+		Step: stepOf(pathOfSMC, m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, WasteFree: m.WasteFree, Comparable: m.comparable(), couldWasteFree: m.couldWasteFree(),
 		at: pathOfSMC, every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
+}
+
+// couldWasteFree reports whether waste_free would go with the other settings, but for mutations, which are left out then.
+func (m SMC) couldWasteFree() bool {
+	t := m.Path.Traits()
+	return m.Move.Traits().Invariant() && !t.Batches && t.Epochs == 0 && m.Learn == nil
 }
 
 // words describes the progress of islands: on a path of batches by iteration or epoch and examples, on a path of temperatures by the
@@ -378,6 +384,7 @@ func (m SMC) sampler() *smc.Sampler {
 // Gather joins the islands, weighted by Combine, and returns findings about their weights.
 func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	s := m.Sampling()
+	s.anchored = job.Anchor != nil
 	e, found, err := s.gather(job, phases, m.Combine)
 	if err != nil {
 		return nil, nil, err
