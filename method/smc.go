@@ -328,7 +328,7 @@ func (m SMC) Sampling() *Sampling {
 // couldWasteFree reports whether waste_free would go with the other settings, but for mutations, which are left out then.
 func (m SMC) couldWasteFree() bool {
 	t := m.Path.Traits()
-	return m.Move.Traits().Invariant() && !t.Batches && t.Epochs == 0 && m.Learn == nil
+	return m.Move != nil && m.Move.Traits().Invariant() && !t.Batches && t.Epochs == 0 && m.Learn == nil
 }
 
 // words describes the progress of islands: on a path of batches by iteration or epoch and examples, on a path of temperatures by the

@@ -90,7 +90,7 @@ func (c *Check) Summarise(lines []Line) (*Summary, error) {
 // OwnLevel is the level of the p-value of one quantity.
 func (s *Summary) OwnLevel() float64 { return s.Level / float64(len(s.Quantities)) }
 
-// describe says in which way ranks are not uniform, if they are not: by their mean or by their distance from ½, whichever is farther out in standard
+// describe says in which way ranks are not uniform, if they are not: by their mean or by their variance, whichever is farther out in standard
 // errors.
 func (q *Quantity) describe(level float64) {
 	n, squares := float64(len(q.Ranks)), 0.0
@@ -99,7 +99,8 @@ func (q *Quantity) describe(level float64) {
 		squares += float64((r-0.5)*(r-0.5)) / n
 	}
 	q.SD = math.Sqrt(squares)
-	shift, spread := (q.Mean-0.5)/math.Sqrt(1/(12*n)), (squares-1./12)/math.Sqrt(1/(180*n))
+	variance := squares - float64((q.Mean-0.5)*(q.Mean-0.5))
+	shift, spread := (q.Mean-0.5)/math.Sqrt(1/(12*n)), (variance-1./12)/math.Sqrt(1/(180*n))
 	switch {
 	case q.P > level:
 		q.Shape = Even

@@ -179,7 +179,7 @@ func (f EvidenceScatters) Needed() int {
 func (f EvidenceScatters) Cure() string {
 	ways := []string{"more particles", "more moves in an iteration"}
 	if f.Particles > 0 {
-		ways[0] = say("about %v particles an island instead of %v, at which the scatter should fall to 1", f.Needed(), f.Particles)
+		ways[0] = say("about %v particles an island instead of %v (there the scatter should fall to 1)", f.Needed(), f.Particles)
 	}
 	if f.WasteFree {
 		ways = append(ways, "waste_free")
