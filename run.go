@@ -34,7 +34,7 @@ const (
 	reportFile    = "report.html"           // the page, written by the command
 )
 
-// Kind is a kind of run: FitRuns or FilterRuns.
+// Kind is a kind of run: FitRuns, FilterRuns or SBCRuns.
 type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
@@ -57,7 +57,7 @@ func ResumeFolder(dir string, kind Kind) (*Folder, error) {
 }
 
 // IsRunFile reports whether path is a file in a run's folder. Other output should not be written there.
-func IsRunFile(path string) bool { return runs.IsRunFile(path, FitRuns, FilterRuns) }
+func IsRunFile(path string) bool { return runs.IsRunFile(path, FitRuns, FilterRuns, SBCRuns) }
 
 // Run is a run's folder, read back.
 type Run struct {
@@ -226,8 +226,12 @@ func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 // go on from. Errors are those of OpenRun, but no file's fault is an error.
 func VerifyRun(dir string) (*Verification, error) {
 	kind := FitRuns
-	if IsFilterRun(dir) {
-		kind = FilterRuns
+	if m, err := runs.ReadManifest(dir); err == nil {
+		for _, other := range []Kind{FilterRuns, SBCRuns} {
+			if m.Kind == other.Name {
+				kind = other
+			}
+		}
 	}
 	return runs.Verify(dir, kind)
 }

@@ -298,6 +298,35 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// What islands say of themselves is one number: the root of the mean of their variances. It and the jackknife error are left out where they are
+// not known.
+func TestErrorsOfEvidence(t *testing.T) {
+	for _, c := range []struct {
+		what              string
+		logZ              []float64
+		p                 *Precision
+		single, jackknife float64
+	}{
+		{"one island", []float64{-3}, &Precision{SD: []float64{0.7}, Ladder: []float64{0}}, 0.7, math.NaN()},
+		{"two", []float64{-3, -5}, &Precision{SD: []float64{0.6, 0.8}, Ladder: []float64{0, 0}}, math.Sqrt(0.5), 1},
+		{"one of which cannot tell", []float64{-3, -5}, &Precision{SD: []float64{0.6, math.NaN()}, Ladder: []float64{0, 0}}, math.NaN(), 1},
+		{"of an older run", []float64{-3, -5}, nil, math.NaN(), 1},
+	} {
+		m := new(Metrics)
+		if err := m.evidence(c.logZ, c.p); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range []struct {
+			got  *uq.Number
+			want float64
+		}{{m.LogEvidenceSingleSD, c.single}, {m.LogEvidenceJackknife, c.jackknife}} {
+			if math.IsNaN(one.want) != (one.got == nil) || one.got != nil && !golden.Near(float64(*one.got), one.want, 1e-12, 0) {
+				t.Errorf("%s: %v and %v, want %v and %v", c.what, m.LogEvidenceSingleSD, m.LogEvidenceJackknife, c.single, c.jackknife)
+			}
+		}
+	}
+}
+
 // One island's log evidence has the error that the island tells, several have that of their scatter. What nobody knows is left out.
 func TestEvidenceHasAnError(t *testing.T) {
 	nan := math.NaN()

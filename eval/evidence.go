@@ -26,6 +26,19 @@ func (p *Precision) Of(c smc.Combined) (se, ladder float64) {
 	return se, ladder
 }
 
+// Single is the standard deviation of the log evidence of one island, as the islands tell it of themselves: the root of the mean of their
+// variances. NaN where one of them cannot tell; p may be nil.
+func (p *Precision) Single() float64 {
+	if p == nil {
+		return math.NaN()
+	}
+	squares := make([]float64, len(p.SD))
+	for i, sd := range p.SD {
+		squares[i] = float64(sd * sd)
+	}
+	return math.Sqrt(uq.Mean(squares))
+}
+
 // evidence combines the log evidences of the islands.
 func (m *Metrics) evidence(logZ []float64, p *Precision) error {
 	c, err := smc.Combine(logZ)
@@ -35,6 +48,7 @@ func (m *Metrics) evidence(logZ []float64, p *Precision) error {
 	m.LogEvidence, m.LogEvidenceSD, m.EffectiveIslands = (*uq.Number)(&c.LogZ), known(c.SD), (*uq.Number)(&c.Effective)
 	se, ladder := p.Of(c)
 	m.LogEvidenceError, m.LadderBias = known(se), known(ladder)
+	m.LogEvidenceJackknife, m.LogEvidenceSingleSD = known(c.Jackknife), known(p.Single())
 	return nil
 }
 

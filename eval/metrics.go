@@ -19,27 +19,29 @@ import (
 // and the posterior under every weighting of islands. Its JSON is metrics.json.
 type Metrics struct {
 	Evaluation
-	TrainedOn        int         `json:"trained_on,omitempty"`         // of the examples evaluated on, those that the run learnt from, in other data or in a file of test examples
-	Untold           string      `json:"trained_on_unknown,omitempty"` // why that number is not known; empty: it is
-	ESS              uq.Number   `json:"ess"`                          // 1/Σ W² of the weights of the posterior's particles as they are kept
-	MAP              *Evaluation `json:"map,omitempty"`                // the best restart
-	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"`      // all restarts
-	ByClass          []ByClass   `json:"by_class,omitempty"`           // the posterior's scores for each class, in the order of the classes; nil for a regression
-	Decided          *Decided    `json:"decided,omitempty"`            // the posterior's scores by a threshold between two classes; nil: none was given
-	Against          *uq.Against `json:"against,omitempty"`            // how far the posterior's probabilities are from those of a reference; nil: none was given
-	Sets             *SetScores  `json:"sets,omitempty"`               // of the posterior's sets or intervals; nil: it makes none
-	Abstention       *Abstention `json:"abstention,omitempty"`         // of the posterior's rule to abstain; nil: none
-	Combined         Combined    `json:"combined,omitempty"`           // nil without comparable evidences
-	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`       // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
-	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`    // over the islands; nil: not known, as of one island
-	LogEvidenceError *uq.Number  `json:"log_evidence_error,omitempty"` // standard error of LogEvidence: by the scatter over the islands; of one island by the families of its particles; nil: not known
-	LadderBias       *uq.Number  `json:"ladder_bias,omitempty"`        // by how much the adaptation of the ladder has moved LogEvidence, an estimate, in nats; 0 on paths without adaptive steps
-	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"`  // 1/Σω² of the evidence weights
-	AllClasses       *AllClasses `json:"all_classes,omitempty"`        // with examples of classes that the network does not have; nil without such
-	Members          []Members   `json:"members,omitempty"`            // how the scores of classes grow with the number of members; nil for few
-	Widths           []bnn.Width `json:"widths,omitempty"`             // of the prior and of the posterior; nil unless the prior learns its widths
-	Chains           *Chains     `json:"chains,omitempty"`             // nil if the posterior was not drawn by chains
-	Cost             *Cost       `json:"cost,omitempty"`               // of making the ensembles; nil for ensembles from elsewhere
+	TrainedOn            int         `json:"trained_on,omitempty"`             // of the examples evaluated on, those that the run learnt from, in other data or in a file of test examples
+	Untold               string      `json:"trained_on_unknown,omitempty"`     // why that number is not known; empty: it is
+	ESS                  uq.Number   `json:"ess"`                              // 1/Σ W² of the weights of the posterior's particles as they are kept
+	MAP                  *Evaluation `json:"map,omitempty"`                    // the best restart
+	DeepEnsemble         *Evaluation `json:"deep_ensemble,omitempty"`          // all restarts
+	ByClass              []ByClass   `json:"by_class,omitempty"`               // the posterior's scores for each class, in the order of the classes; nil for a regression
+	Decided              *Decided    `json:"decided,omitempty"`                // the posterior's scores by a threshold between two classes; nil: none was given
+	Against              *uq.Against `json:"against,omitempty"`                // how far the posterior's probabilities are from those of a reference; nil: none was given
+	Sets                 *SetScores  `json:"sets,omitempty"`                   // of the posterior's sets or intervals; nil: it makes none
+	Abstention           *Abstention `json:"abstention,omitempty"`             // of the posterior's rule to abstain; nil: none
+	Combined             Combined    `json:"combined,omitempty"`               // nil without comparable evidences
+	LogEvidence          *uq.Number  `json:"log_evidence,omitempty"`           // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
+	LogEvidenceSD        *uq.Number  `json:"log_evidence_sd,omitempty"`        // over the islands; nil: not known, as of one island
+	LogEvidenceError     *uq.Number  `json:"log_evidence_error,omitempty"`     // standard error of LogEvidence: by the scatter over the islands; of one island by the families of its particles; nil: not known
+	LadderBias           *uq.Number  `json:"ladder_bias,omitempty"`            // by how much the adaptation of the ladder has moved LogEvidence, an estimate, in nats; 0 on paths without adaptive steps
+	LogEvidenceJackknife *uq.Number  `json:"log_evidence_jackknife,omitempty"` // standard error of LogEvidence by leaving out islands in turn; nil: one island
+	LogEvidenceSingleSD  *uq.Number  `json:"log_evidence_single_sd,omitempty"` // of one island's log evidence over runs, as the islands estimate it of themselves: to be compared with LogEvidenceSD; nil: not known
+	EffectiveIslands     *uq.Number  `json:"effective_islands,omitempty"`      // 1/Σω² of the evidence weights
+	AllClasses           *AllClasses `json:"all_classes,omitempty"`            // with examples of classes that the network does not have; nil without such
+	Members              []Members   `json:"members,omitempty"`                // how the scores of classes grow with the number of members; nil for few
+	Widths               []bnn.Width `json:"widths,omitempty"`                 // of the prior and of the posterior; nil unless the prior learns its widths
+	Chains               *Chains     `json:"chains,omitempty"`                 // nil if the posterior was not drawn by chains
+	Cost                 *Cost       `json:"cost,omitempty"`                   // of making the ensembles; nil for ensembles from elsewhere
 
 	// Findings are the run's, as in manifest.json: whether the posterior and the log evidence can be trusted at all.
 	Findings []finding.Finding `json:"findings,omitempty"`

@@ -10,6 +10,7 @@ import (
 // Thresholds of warnings.
 const (
 	scattered     = 2.0  // standard deviation of log Z over islands or runs, nats, above which log Z is too uncertain to compare models
+	oneNat        = 1.0  // the same for weights by evidence: above it they are noise if they leave less than half of the islands effective
 	leastBias     = 0.1  // nats by which the ladder moves log Z that are worth a word, if they are also half its standard error
 	unevenWeights = 0.25 // effective share of the networks below which weights are uneven
 )

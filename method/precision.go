@@ -36,6 +36,23 @@ func value(x *numeral.Number, missing float64) float64 {
 	return float64(*x)
 }
 
+// weightsByEvidence judges weights ω_p ∝ Z_p of several islands, which agree but for the noise of log Z: they explore one posterior. Where noise
+// leaves less than half of the islands effective by a scatter of more than a nat, or scatters by far more, the weights are mostly noise. Where it
+// does neither, and is below a nat, they are right.
+func (s *Sampling) weightsByEvidence(c smc.Combined) finding.Kind {
+	most := c.Effective >= float64(len(c.Omega))/2
+	switch {
+	case c.SD > scattered || c.SD > oneNat && !most:
+		return finding.EvidenceScatters{
+			LogEvidence: c.LogZ, SD: c.SD, Effective: c.Effective, Islands: len(c.Omega), Particles: s.Particles,
+			Used: s.Combine != nil && s.Combine.NeedsEvidence(), WasteFree: s.WasteFree == 0 && s.couldWasteFree, Anchored: s.anchored,
+		}
+	case c.SD <= oneNat && most:
+		return finding.EvidenceAgrees{LogEvidence: c.LogZ, SD: c.SD, Islands: len(c.Omega), Effective: finding.Known(c.Effective)}
+	}
+	return finding.EvidenceAgrees{LogEvidence: c.LogZ, SD: c.SD}
+}
+
 // evidenceOf reports the log evidence with its error, and the bias of the ladder where it matters.
 func (s *Sampling) evidenceOf(trace []TraceLine, logZ []float64) (found []finding.Finding) {
 	c, err := smc.Combine(logZ)
@@ -50,10 +67,8 @@ func (s *Sampling) evidenceOf(trace []TraceLine, logZ []float64) (found []findin
 		found = append(found, finding.Of(finding.EvidenceRough{LogEvidence: c.LogZ, SD: se}))
 	case len(logZ) == 1:
 		found = append(found, finding.Of(finding.EvidenceWithin{LogEvidence: c.LogZ, SD: se}))
-	case c.SD <= scattered:
-		found = append(found, finding.Of(finding.EvidenceAgrees{LogEvidence: c.LogZ, SD: c.SD}))
 	default:
-		found = append(found, finding.Of(finding.EvidenceScatters{LogEvidence: c.LogZ, SD: c.SD, Effective: c.Effective, Islands: len(logZ)}))
+		found = append(found, finding.Of(s.weightsByEvidence(c)))
 	}
 	if size := math.Abs(ladder); size >= leastBias && !(size < se/2) {
 		found = append(found, finding.Of(finding.LadderBias{By: size, Raises: ladder > 0}))

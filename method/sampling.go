@@ -29,6 +29,11 @@ type Sampling struct {
 	Learned    bool     // layers that are not random are learned, so that no one model has the evidence
 	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
+	WasteFree int // chains of a waste-free sampler, whose states its particles are; 0: none
+
+	couldWasteFree bool // the sampler could be waste-free
+	anchored       bool // the prior has an anchor
+
 	at          string                             // the path of the method in a config
 	chains      bool                               // each island is a chain
 	budget      int                                // epochs of a chain
@@ -44,6 +49,15 @@ type Sampling struct {
 func (s *Sampling) estimates() bool {
 	facts := s.Path.Traits().Evidence
 	return s.Drawn && !s.Learned && !s.apart && s.NoPath == "" && !facts.Fresh && !facts.Cold
+}
+
+// Series is how many series the states are of that an island ends with: state j is of series j mod Series, and the states of one series depend on
+// each other.
+func (s *Sampling) Series() int {
+	if s.WasteFree > 0 {
+		return s.WasteFree
+	}
+	return s.Particles
 }
 
 // Chains reports whether each island is a chain, which has a budget of epochs.

@@ -348,9 +348,15 @@ func (m SMC) target() smc.Path {
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.target(), Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Step: stepOf(pathOfSMC, m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
+		Step: stepOf(pathOfSMC, m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, WasteFree: m.WasteFree, Comparable: m.comparable(), couldWasteFree: m.couldWasteFree(),
 		at: pathOfSMC, apart: m.own, temperature: m.Temperature, every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
+}
+
+// couldWasteFree reports whether waste_free would go with the other settings, but for mutations, which are left out then.
+func (m SMC) couldWasteFree() bool {
+	t := m.Path.Traits()
+	return m.Move != nil && m.Move.Traits().Invariant() && !t.Batches && t.Epochs == 0 && m.Learn == nil
 }
 
 // words describes the progress of islands: on a path of batches by iteration or epoch and examples, on a path of temperatures by the
@@ -409,6 +415,7 @@ func (m SMC) sampler() *smc.Sampler {
 // Gather joins the islands, weighted by Combine, and returns findings about their weights.
 func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	s := m.Sampling()
+	s.anchored = job.About.Anchor != nil
 	e, found, err := s.gather(job, phases, m.Combine)
 	if err != nil {
 		return nil, nil, err

@@ -33,6 +33,7 @@ const (
 	onRun    = "starling report"
 	onFilter = "starling filter"
 	onRuns   = "starling compare"
+	onSBC    = "starling sbc"
 )
 
 // IsComparison reports whether a file begins as the page of a Comparison.

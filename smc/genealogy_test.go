@@ -240,3 +240,37 @@ func separate(d int) problem {
 	logZ := -0.5 * float64(d) * (math.Log(1+precision) + precision/(1+precision))
 	return problem{name: fmt.Sprint("separate ", d), model: m, prior: normal{d: d, sd: 1}, logZ: logZ}
 }
+
+// The jackknife error of log Z by the definition, and without any noise.
+func TestJackknifeByHand(t *testing.T) {
+	logZ := []float64{-3.2, -2.9, -4.4, -3.0}
+	c, err := Combine(logZ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var without []float64
+	mean := 0.0
+	for p := range logZ {
+		sum := 0.0
+		for q, z := range logZ {
+			if q != p {
+				sum += math.Exp(z) / 3
+			}
+		}
+		without = append(without, math.Log(sum))
+		mean += math.Log(sum) / 4
+	}
+	square := 0.0
+	for _, l := range without {
+		square += (l - mean) * (l - mean)
+	}
+	if want := math.Sqrt(square * 3 / 4); !(math.Abs(c.Jackknife-want) <= 1e-12) {
+		t.Errorf("jackknife %v, want %v", c.Jackknife, want)
+	}
+	if c, err := Combine([]float64{-7, -7, -7}); err != nil || !(c.Jackknife <= 1e-12) {
+		t.Errorf("islands that agree have an error of %v, %v", c.Jackknife, err)
+	}
+	if c, err := Combine([]float64{-7}); err != nil || !math.IsNaN(c.Jackknife) {
+		t.Errorf("one island has an error of %v, %v", c.Jackknife, err)
+	}
+}

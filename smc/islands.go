@@ -62,6 +62,7 @@ type Combined struct {
 	Effective float64   // effective number of islands by these weights, 1/Σ_p ω_p²
 	LogZ      float64   // log-evidence of the run: logarithm of the mean of Z_p
 	SD        float64   // standard deviation of log Z_p over the islands; NaN for one island
+	Jackknife float64   // standard error of LogZ by leaving out one island after the other; NaN for one island
 }
 
 // Combine weights islands by their evidence (scalable-bayesian-monte-carlo, eq. (5) and Appendix D). An estimate is Σ_p ω_p
@@ -85,5 +86,35 @@ func Combine(logZ []float64) (Combined, error) {
 		square += float64((z - mean) * (z - mean))
 	}
 	c.SD = math.Sqrt(square / float64(len(logZ)-1))
+	c.Jackknife = math.NaN()
+	if len(logZ) > 1 {
+		c.Jackknife = jackknife(c.Omega)
+	}
 	return c, nil
+}
+
+// jackknife is the standard error of log (1/P) Σ_p Z_p by its P values without one of the islands (Efron and Stein 1981),
+//
+//	L_p = log (1/(P−1)) Σ_{q≠p} Z_q = LogZ + log(1 − ω_p) + log(P/(P−1)),   se² = (P−1)/P Σ_p (L_p − mean L)².
+//
+// SD/√P is the error of the mean of log Z_p instead, which lies below the logarithm of the mean. Both agree where SD is small. Where one island
+// has nearly all the weight, the jackknife is large: without that island little is left.
+func jackknife(omega []float64) float64 {
+	n := float64(len(omega))
+	without := make([]float64, len(omega))
+	var mean, square float64
+	for p := range without {
+		rest := 0.0
+		for q, w := range omega {
+			if q != p {
+				rest += w
+			}
+		}
+		without[p] = rng.Log(rest)
+		mean += without[p] / n
+	}
+	for _, l := range without {
+		square += float64((l - mean) * (l - mean))
+	}
+	return math.Sqrt((n - 1) / n * square)
 }

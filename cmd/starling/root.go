@@ -36,7 +36,7 @@ state of a model through scans of measurements, such as targets in clutter.`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newNew(), newFit(), newSweep(), newFilter(), newCalibrate(), newEvaluate(), newPredict(), newFeatures(), newReport(), newSplit(), newVerify(), newCompare(), newCluster(), newWorker(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
+	root.AddCommand(newNew(), newFit(), newSweep(), newSBC(), newFilter(), newCalibrate(), newEvaluate(), newPredict(), newFeatures(), newReport(), newSplit(), newVerify(), newCompare(), newCluster(), newWorker(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
 	explainArgs(root)
 	wrapHelp(root)
 	return root

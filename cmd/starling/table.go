@@ -271,8 +271,14 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 		if m.LogEvidenceError != nil { // metrics of older versions have none
 			line += " ± " + fixed(*m.LogEvidenceError, 1)
 		}
+		if m.LogEvidenceJackknife != nil {
+			line += ", jackknife ± " + fixed(*m.LogEvidenceJackknife, 1)
+		}
 		if m.LogEvidenceSD != nil {
 			line += ", of islands that scatter by " + fixed(*m.LogEvidenceSD, 1)
+			if m.LogEvidenceSingleSD != nil {
+				line += " and say " + fixed(*m.LogEvidenceSingleSD, 1) + " of themselves"
+			}
 		}
 	case words == "" && m.LogEvidenceError != nil:
 		line += " ± " + fixed(*m.LogEvidenceError, 1) + ", estimated within the one island"
@@ -290,14 +296,20 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 	if islands == 1 {
 		return line
 	}
+	change := fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Evidence{}))
+	for _, f := range finding.All[finding.EvidenceScatters](m.Findings) {
+		if f.Used {
+			change = fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Equal{}))
+		}
+		return line + "; " + f.Instead() + " " + change + ". To lessen the scatter, " + f.Cure()
+	}
 	effective := float64(*m.EffectiveIslands)
 	if s.Combine.NeedsEvidence() {
 		return line + fmt.Sprintf("; islands are weighted by evidence, which leaves %.1f of %d effective", effective, islands)
 	}
-	change := fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Evidence{}))
-	if effective < float64(islands)/2 {
-		return line + fmt.Sprintf("; evidence weights would leave %.1f of %d effective: the spread is noise at %d particles, so islands are weighted %v %s",
-			effective, islands, s.Particles, s.Combine, change)
+	right := ""
+	if slices.ContainsFunc(finding.All[finding.EvidenceAgrees](m.Findings), finding.EvidenceAgrees.Right) {
+		right = "are right as well: they "
 	}
-	return line + fmt.Sprintf("; islands are weighted %v; evidence weights would leave %.1f of %d effective %s", s.Combine, effective, islands, change)
+	return line + fmt.Sprintf("; islands are weighted %v; evidence weights %swould leave %.1f of %d effective %s", s.Combine, right, effective, islands, change)
 }

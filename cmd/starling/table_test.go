@@ -73,6 +73,8 @@ func TestShowMetrics(t *testing.T) {
 		Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25),
 		Combined:    eval.Combined{{Name: "equal", Evaluation: *scored(0.2)}, {Name: "evidence", Evaluation: *scored(0.4)}},
 		LogEvidence: number(-182.6), LogEvidenceSD: number(6.9), LogEvidenceError: number(2.4), EffectiveIslands: number(1.4),
+		LogEvidenceJackknife: number(3.1), LogEvidenceSingleSD: number(5.2),
+		Findings: []finding.Finding{finding.Of(finding.EvidenceScatters{LogEvidence: -182.6, SD: 6.9, Effective: 1.4, Islands: 8, Particles: 10, WasteFree: true, Anchored: true})},
 	}
 	byEvidence := spec
 	islands := spec.Method.(method.SMC)
@@ -87,6 +89,10 @@ func TestShowMetrics(t *testing.T) {
 	for i := range alone.Groups[1:3] {
 		g := &alone.Groups[1+i]
 		g.AUROC, g.AUROCMaxProb = number(0.5), number(0.75)
+	}
+	of := func(m eval.Metrics, k finding.Kind) eval.Metrics {
+		m.Findings = []finding.Finding{finding.Of(k)}
+		return m
 	}
 	for name, c := range map[string]struct {
 		spec     *starling.Spec
@@ -103,11 +109,14 @@ best MAP       90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs         90.2 %  0.250  0.025   0.12   0.25   0.50     –
 out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
 on 500
-log Z −182.6 ± 2.4, of islands that scatter by 6.9; evidence weights would leave
-1.4 of 8 effective: the spread is noise at 10 particles, so islands are weighted
-equally (--set method.smc.combine=evidence)
+log Z −182.6 ± 2.4, jackknife ± 3.1, of islands that scatter by 6.9 and say 5.2
+of themselves; weights by evidence would be mostly noise, and leave 1.4 of 8
+islands effective: so islands are weighed equally (--set
+method.smc.combine=evidence). To lessen the scatter, take about 480 particles an
+island instead of 10 (there the scatter should fall to 1), more moves in an
+iteration, waste_free or a smaller s of the prior's anchor
 `},
-		"evidence": {&byEvidence, 80, weighted(m), `
+		"evidence": {&byEvidence, 80, weighted(of(m, finding.EvidenceScatters{LogEvidence: -182.6, SD: 6.9, Effective: 1.4, Islands: 8, Particles: 10, Used: true})), `
                                    epistemic entropy, nats
 n = 7,000  accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.4 %  0.400  0.040   0.20   0.40   0.80     –
@@ -118,8 +127,11 @@ out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
 on 500
 the deep ensemble of the 8 MAPs is better than the posterior (NLL 0.250 against
 0.400). Take it: starling fit RUN/config.yaml --set 'method={ensemble: {}}'
-log Z −182.6 ± 2.4, of islands that scatter by 6.9; islands are weighted by
-evidence, which leaves 1.4 of 8 effective
+log Z −182.6 ± 2.4, jackknife ± 3.1, of islands that scatter by 6.9 and say 5.2
+of themselves; the islands' weights by evidence are mostly noise, and leave 1.4
+of 8 effective (--set method.smc.combine=equal). To lessen the scatter, take
+about 480 particles an island instead of 10 (there the scatter should fall to 1)
+or more moves in an iteration
 `},
 		"chains": {&chains, 80, eval.Metrics{Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25)}, `
                                    epistemic entropy, nats

@@ -1,5 +1,12 @@
 package finding
 
+import (
+	"math"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
 // Findings about the log evidence of populations.
 
 // NoEvidence says that islands that do not start at draws of the prior give no evidence; Start is the value of the config's key start.
@@ -112,28 +119,76 @@ func (f EvidenceOptimised) words() words {
 	}
 }
 
-// EvidenceAgrees gives the log evidence and its standard deviation over the islands, which is small.
-type EvidenceAgrees struct{ LogEvidence, SD float64 }
-
-func (f EvidenceAgrees) words() words {
-	return words{look: note | page, says: say("the log evidence is %.1f; those of the islands have a standard deviation of %.1f", f.LogEvidence, f.SD)}
+// EvidenceAgrees gives the log evidence and its standard deviation over the islands, which is small. Islands and Effective, the number of
+// effective islands under weights by evidence, are there where it is so small that these weights are right.
+type EvidenceAgrees struct {
+	LogEvidence, SD float64
+	Islands         int `kept:"?"`
+	Effective       *numeral.Number
 }
 
-// EvidenceScatters gives the same where the standard deviation is large. Effective is the number of effective islands under
-// weights by evidence.
+func (f EvidenceAgrees) words() words {
+	says := say("the log evidence is %.1f; those of the islands have a standard deviation of %.1f", f.LogEvidence, f.SD)
+	if f.Right() {
+		says += say(", so that weights by evidence are right: they leave %.1f of %v islands effective", *f.Effective, f.Islands)
+	}
+	return words{look: note | page, says: says}
+}
+
+// Right reports whether weights by evidence are right.
+func (f EvidenceAgrees) Right() bool { return f.Islands > 0 && f.Effective != nil }
+
+// EvidenceScatters says that weights by evidence are mostly noise. Effective is the number of effective islands under them. Runs of older
+// versions lack what is behind it.
 type EvidenceScatters struct {
 	LogEvidence, SD, Effective float64
 	Islands                    int
+	Particles                  int  `kept:"?"` // of an island
+	Used                       bool `kept:"?"` // islands are weighed by evidence all the same
+	WasteFree                  bool `kept:"?"` // the sampler could be waste-free, and is not
+	Anchored                   bool `kept:"?"` // the prior has an anchor, whose s can be smaller
 }
 
 func (f EvidenceScatters) words() words {
 	return words{
-		look: warning | page,
-		says: say("the islands disagree about the log evidence, which is %.1f with a standard deviation of %.1f over the islands", f.LogEvidence, f.SD),
-		means: say("it decides between two models only if they differ by much more, and weighing the islands by it would leave %.1f of %v effective",
-			f.Effective, f.Islands),
-		cure: "take more particles or more moves in an iteration, or compare models by the validation NLL", help: helpEvidence,
+		look:  warning | page,
+		says:  say("the islands disagree about the log evidence, which is %.1f with a standard deviation of %.1f over the islands", f.LogEvidence, f.SD),
+		means: "it decides between two models only if they differ by much more, and " + f.Instead(),
+		cure:  f.Cure() + ", or compare models by the validation NLL", help: helpEvidence,
 	}
+}
+
+// Instead says what weights by evidence are worth, and what was used.
+func (f EvidenceScatters) Instead() string {
+	if f.Used {
+		return say("the islands' weights by evidence are mostly noise, and leave %.1f of %v effective", f.Effective, f.Islands)
+	}
+	return say("weights by evidence would be mostly noise, and leave %.1f of %v islands effective: so islands are weighed equally", f.Effective, f.Islands)
+}
+
+// Needed is the number of particles of an island at which the islands should scatter by 1 nat. The variance of log Z is in proportion to 1/J, for J
+// particles and the same moves, as soon as J is large (Del Moral 2004, proposition 9.4.1; Chopin and Papaspiliopoulos 2020, section 11.4):
+// σ²(J') = σ²(J)·J/J' = 1 where J' = J·σ²(J). It has two digits.
+func (f EvidenceScatters) Needed() int {
+	n := math.Ceil(float64(f.Particles) * float64(f.SD*f.SD))
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(n))-1))
+	return int(math.Ceil(n/unit) * unit)
+}
+
+// Cure says what makes the scatter smaller.
+func (f EvidenceScatters) Cure() string {
+	ways := []string{"more particles", "more moves in an iteration"}
+	if f.Particles > 0 {
+		ways[0] = say("about %v particles an island instead of %v (there the scatter should fall to 1)", f.Needed(), f.Particles)
+	}
+	if f.WasteFree {
+		ways = append(ways, "waste_free")
+	}
+	if f.Anchored {
+		ways = append(ways, "a smaller s of the prior's anchor")
+	}
+	last := len(ways) - 1
+	return "take " + strings.Join(ways[:last], ", ") + " or " + ways[last]
 }
 
 // EvidenceOfOne gives the log evidence of a single island that cannot tell its error.

@@ -36,7 +36,7 @@ func TestFirst(t *testing.T) {
 	const step = "method.mcmc.move.hmc.step"
 	var found []Finding
 	for _, k := range []Kind{
-		ChainsUnsure{}, SingleAncestor{3, 3}, EvidenceScatters{-20, 7, 1.2, 8}, Underconfident{}, EnsembleBetter{}, ChainsApart{},
+		ChainsUnsure{}, SingleAncestor{3, 3}, EvidenceScatters{LogEvidence: -20, SD: 7, Effective: 1.2, Islands: 8}, Underconfident{}, EnsembleBetter{}, ChainsApart{},
 		UnevenWeights{80, 3}, AsIs{}, ChainStuck{Step: step}, ChainsStill{Step: step}, UnseenClasses{},
 		SamplingFailed{}, ChainsUntold{3, "they are equal", false},
 	} {

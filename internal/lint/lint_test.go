@@ -29,6 +29,7 @@ var level = map[string]int{
 	"bayes": 7, "bnn": 7, "decide": 7, "smc": 7, "ssm": 7,
 	"eval": 8, "filter": 8, "internal/runs": 8, "scans": 8,
 	"filtering": 9, "method": 9,
+	"sbc":          10,
 	"spec":         10,
 	"":             11,
 	"report":       12,

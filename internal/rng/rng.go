@@ -60,6 +60,7 @@ const (
 	Decide    Purpose = 31 // what is learnt from calibration examples: randomised sets, examples held out, the network of wrong answers
 	Augment   Purpose = 32 // crops and flips of the images of a training step
 	View      Purpose = 33 // seeds of the crops and flips that the gradients of a trajectory see
+	Simulate  Purpose = 34 // of simulation-based calibration: parameters, seeds of targets and fits, inputs to predict at, randomised ranks
 )
 
 // Key is the address of a stream.
