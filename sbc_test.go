@@ -153,7 +153,7 @@ func TestSBCRefuses(t *testing.T) {
 		{simulated(t, tempering, "prior.normal.variance=1e80"), 20, "the likelihood cannot be drawn from"},
 		{partlyRandom(t)["partly-tempering"], 20, "model.random: leaves layers without a prior"},
 		{preset(t, "mnist7", "prior.anchor=null", "map.restarts=8", "data={set: mnist7, standardise: channels, augment: {flip: true}}",
-			"method={mcmc: {move: {sghmc: {batch: 100, step: 1e-6}}}}"), 20, "data.augment"},
+			"method={smc: {particles: 3, start: map, weight: bootstrap, path: {full: {iterations: 3}}, move: {epoch: {step: 0.0005, batch: 300}}, keep: {after: {iterations: 2}}}}"), 20, "data.augment"},
 		{asIs(t), 20, "draws nothing from a posterior"},
 	} {
 		if _, err := SBC(t.Context(), c.spec, c.fits, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
