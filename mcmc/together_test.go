@@ -238,3 +238,32 @@ func TestChainsTogetherAscend(t *testing.T) {
 		}
 	}
 }
+
+// Ten chains of 26 evaluations search their step with a sixteenth of the budget of all, 16 evaluations: four trials of four copies.
+func TestTrialsOfChainsTogether(t *testing.T) {
+	const chains = 10
+	target := wall(300, 0.02)
+	p := NewPopulation(chains, 300, Needs{Gradient: true})
+	for j := range chains {
+		target.Prior.Sample(rng.Key{Seed: 2, Purpose: rng.Init, Particle: j}.Stream(), p.row(p.Theta, j))
+	}
+	if err := target.Evaluate(context.Background(), &p); err != nil {
+		t.Fatal(err)
+	}
+	move := HMC{Steps: 1}.ForChains().(HMC)
+	tuning, err := move.Tuning(target, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := view(tuning, Diagonal, 300).step()
+	var w Work
+	now := at(1, 0)
+	now.Left = 26
+	trials, err := move.Begin(context.Background(), &w, target, &p, slices.Repeat([]float64{1. / chains}, chains), tuning, now)
+	if err != nil || trials.Gradients != 16 {
+		t.Errorf("%d evaluations in trials, want 16 (%v)", trials.Gradients, err)
+	}
+	if found := view(tuning, Diagonal, 300).step(); !(found < first/4) {
+		t.Errorf("trials lead from a step of %v to %v", first, found)
+	}
+}
