@@ -36,11 +36,20 @@ func TestOfIslands(t *testing.T) {
 			files[p].Members = JoinMembers(files[p].Members, one)
 		}
 	}
-	var all bytes.Buffer
+	var all, shard bytes.Buffer
 	if err := WritePosterior(&all, memory); err != nil {
 		t.Fatal(err)
 	}
-	for name, e := range map[string]*Ensemble{"memory": memory, "files": combine(t, net, files, Evidence{})} {
+	if err := WriteShard(&shard, net, widen(nil, memory.Theta), safetensors.Float32, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	one := *memory // whose islands all lie in one file
+	one.Theta = nil
+	var err error
+	if one.Members, err = OpenShard(bytes.NewReader(shard.Bytes()), int64(shard.Len()), net); err != nil {
+		t.Fatal(err)
+	}
+	for name, e := range map[string]*Ensemble{"memory": memory, "files": combine(t, net, files, Evidence{}), "one file": &one} {
 		for _, which := range [][]int{{0}, {3}, {1, 2}, {2, 0}, {0, 1, 2, 3}} {
 			for _, by := range []Combination{nil, Equal{}, Evidence{}} {
 				var few []Island

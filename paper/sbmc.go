@@ -40,6 +40,8 @@ var SBMC = Table{
 	},
 	Cells: sbmcCells(),
 	More:  writeSheets(sbmcSheets()),
+
+	Pictures: drawSBMC,
 }
 
 // The prefixes of the cells of MNIST7, and of those of them that decide.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/uq"
@@ -352,5 +353,88 @@ func TestRecordedSBMCSheets(t *testing.T) {
 	}
 	if text == "" || !strings.Contains(string(page), strings.TrimSpace(text)) {
 		t.Error("docs/results/sbmc.md does not show the sheets that starling reproduce sbmc prints")
+	}
+}
+
+// The foreign entropy is the mean of the four groups, that of all digits the mean over examples, and both by hand. Runs without them have none.
+func TestDigitsAndForeign(t *testing.T) {
+	m := &eval.Metrics{}
+	for i, name := range mnist7Groups {
+		m.Groups = append(m.Groups, uq.Group{Name: name, Epistemic: uq.Number(i + 1), Aleatoric: uq.Number(10 * i)})
+	}
+	for c := range 8 {
+		m.GroupsByClass = append(m.GroupsByClass, uq.Group{Name: fmt.Sprint(c), N: 1 + c%2, Total: uq.Number(c), Epistemic: uq.Number(c * c), Aleatoric: .5})
+	}
+	m.GroupsByClass[0].N, m.GroupsByClass[0].Total = 0, uq.Number(math.NaN())
+	of := func(name string, m *eval.Metrics) Values {
+		t.Helper()
+		i := slices.IndexFunc(SBMC.Figures, func(f Measure) bool { return f.Name == name })
+		if i < 0 {
+			t.Fatalf("nothing measures %s", name)
+		}
+		v, err := SBMC.Figures[i].Of(&fitDone{Metrics: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for name, want := range map[string]uq.Number{
+		"epistemic_foreign": 2.5, "aleatoric_nine": 10, "total_digit5": 5, "aleatoric_all": .5,
+		"total_all": uq.Number(2*(1+3+5+7)+2+4+6) / 11, "epistemic_all": uq.Number(2*(1+9+25+49)+4+16+36) / 11,
+	} {
+		if name == "epistemic_all" || name == "total_all" {
+			if got := of(name, m); len(got) != 1 || !(math.Abs(float64(got[0]-want)) <= 1e-12) {
+				t.Errorf("%s is %v, want %v", name, got, want)
+			}
+		} else if got := of(name, m); len(got) != 1 || got[0] != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+		if got := of(name, new(eval.Metrics)); got != nil {
+			t.Errorf("a run without groups has %s %v", name, got)
+		}
+	}
+}
+
+// The pictures beside the page are those of the recorded runs. A table without runs has none.
+func TestRecordedSBMCPictures(t *testing.T) {
+	pictures, err := SBMC.Pictures(&SBMC, SBMC.Recorded())
+	if err != nil || len(pictures) != 3 {
+		t.Fatalf("%d pictures, %v", len(pictures), err)
+	}
+	page, err := os.ReadFile("../docs/results/sbmc.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pictures {
+		name := "sbmc-" + p.Name + ".svg"
+		if file, err := os.ReadFile("../docs/results/" + name); err != nil || !bytes.Equal(file, p.SVG) || !strings.Contains(string(page), "("+name+")") {
+			t.Errorf("docs/results/%s is not drawn from the recorded runs, or the page does not show it: starling reproduce sbmc --pictures docs/results (%v)", name, err)
+		}
+	}
+	if none, err := SBMC.Pictures(&SBMC, nil); none != nil || err != nil {
+		t.Errorf("%d pictures of nothing, %v", len(none), err)
+	}
+}
+
+// A point of a picture is the mean of its cell, and its bar the standard error with a variance of 1/R.
+func TestSBMCPictures(t *testing.T) {
+	var runs []Run
+	for seed, v := range []uq.Number{90, 94} {
+		for _, cell := range []string{"mnist7-s10-smc-p1", "mnist7-s10-smc-p8"} {
+			runs = append(runs, Run{Cell: cell, Seed: uint64(seed + 1), Protocol: "same", Figures: map[string]Values{
+				"accuracy": {v}, "epistemic_foreign": {v / 100}, "epistemic_right": {.125}, "epistemic_wrong": {.5}}})
+		}
+	}
+	pictures, err := SBMC.Pictures(&SBMC, runs)
+	if err != nil || len(pictures) != 3 {
+		t.Fatalf("%d pictures, %v", len(pictures), err)
+	}
+	for i, want := range []string{"S-SMC, P = 8 at 0.1: 92.000. ", "S-SMC, s = .1 at 8: 92.000. ", "right 0.125. wrong 0.500. "} {
+		if svg := string(pictures[i].SVG); !strings.Contains(svg, want) {
+			t.Errorf("%s lacks %q:\n%s", pictures[i].Name, want, svg)
+		}
+	}
+	if s := string(pictures[0].SVG); strings.Contains(s, "S-HMC, P = 1 at") || !strings.Contains(s, "S-SMC, P = 1 at 0.1: 0.920. ") {
+		t.Errorf("over s:\n%s", s)
 	}
 }
