@@ -82,7 +82,7 @@ func byDigit() (measures []Measure) {
 			sum, n := uq.Number(0), 0
 			for i := range m.GroupsByClass {
 				if g := &m.GroupsByClass[i]; g.N > 0 {
-					sum, n = sum+uq.Number(g.N)*k.of(g), n+g.N
+					sum, n = sum+uq.Number(uq.Number(g.N)*k.of(g)), n+g.N
 				}
 			}
 			if n == 0 || len(m.GroupsByClass) != 8 {
