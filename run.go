@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
@@ -259,8 +261,9 @@ type On struct {
 	// examples of classes that it has are scored, and then all of them, the others as wrong (eval.Metrics.AllClasses).
 	Classes data.ClassMap
 
-	Members int  // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
-	Fewer   bool // score fewer of the members, too, however few there are: Metrics.Members
+	Islands []int // evaluate these islands of the posterior alone, counted from 0, or these chains; nil: all
+	Members int   // evaluate so many of the members that are left, those kept last (bnn.Ensemble.Last); 0: all
+	Fewer   bool  // score fewer of the members, too, however few there are: Metrics.Members
 }
 
 // Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. How other data differ from
@@ -269,21 +272,28 @@ type On struct {
 func (r *Run) Evaluate(ctx context.Context, on On, o Options) (_ *eval.Assessment, err error) {
 	defer func() { err = damage(err) }()
 	defer regular.Caught(&err)
-	if most := r.Posterior.Alive(); on.Members < 0 || on.Members > most {
+	ensembles := r.Ensembles
+	if on.Islands != nil {
+		some, err := r.ofIslands(on.Islands)
+		if err != nil {
+			return nil, err
+		}
+		ensembles = *some
+	}
+	if most := ensembles.Posterior.Alive(); on.Members < 0 || on.Members > most {
 		return nil, wrongUse("%d members: the posterior of the run in %s has %d that carry a weight: want a number from 1 to %d", on.Members, r.Dir, most, most)
 	}
 	p, err := r.problem(on, o.DataDir)
 	if err != nil {
 		return nil, readFault(err)
 	}
-	ensembles := r.Ensembles
 	ensembles.Last, ensembles.Fewer = on.Members, on.Fewer
 	if !r.isOwn(on) { // chains are compared on the validation examples of the run
 		ensembles.Chains = nil
 	}
 	var found []Finding
-	if on.Members > 0 && r.Decision != nil && len(p.Groups) > 0 {
-		if ensembles.Decision, found, err = r.decideAgain(ctx, on, p, o); err != nil {
+	if (on.Members > 0 || on.Islands != nil) && r.Decision != nil && len(p.Groups) > 0 {
+		if ensembles.Decision, found, err = r.decideAgain(ctx, on, ensembles.Posterior, p, o); err != nil {
 			return nil, err
 		}
 	}
@@ -341,16 +351,35 @@ func (r *Run) trainedOn(dir string, set *data.Set) (int, error) {
 	return among(set, p.Train), nil
 }
 
-// decideAgain returns the decision by some of the posterior's members, whose energies have a threshold of their own: that of the run's
-// validation examples, whatever data on names.
-func (r *Run) decideAgain(ctx context.Context, on On, p *data.Problem, o Options) (*eval.Decision, []Finding, error) {
+// ofIslands are the run's ensembles with some islands of the posterior alone.
+func (r *Run) ofIslands(which []int) (*eval.Ensembles, error) {
+	n, unit := len(r.Posterior.LogEvidence), "island"
+	var by bnn.Combination
+	if s := r.Spec.Way().Sampling(); s != nil {
+		by, unit = s.Combine, s.Unit
+	}
+	for i, p := range which {
+		if p < 0 || p >= n || slices.Contains(which[:i], p) {
+			return nil, wrongUse("%s %d: the posterior of the run in %s has %s: want numbers from 0 to %d, each once", unit, p, r.Dir, numeral.Several(n, unit), n-1)
+		}
+	}
+	some, err := r.Ensembles.OfIslands(which, by)
+	if err != nil {
+		err = &DataError{Err: fmt.Errorf("the run in %s: %w", r.Dir, err)}
+	}
+	return some, err
+}
+
+// decideAgain returns the decision by some of the run's members, whose energies have a threshold of their own: that of the run's
+// validation examples, whatever data on names. The posterior is that of the islands that on names.
+func (r *Run) decideAgain(ctx context.Context, on On, posterior *bnn.Ensemble, p *data.Problem, o Options) (*eval.Decision, []Finding, error) {
 	if !r.isOwn(on) {
 		var err error
 		if p, err = r.own(o.DataDir); err != nil {
-			return nil, nil, readFault(fmt.Errorf("the threshold of %d members comes from the run's validation examples: %w", on.Members, err))
+			return nil, nil, readFault(fmt.Errorf("the threshold of some members comes from the run's validation examples: %w", err))
 		}
 	}
-	d, found, err := eval.ForLast(ctx, r.Posterior, on.Members, p.Lessons(), pool.New(o.Threads))
+	d, found, err := eval.ForLast(ctx, posterior, cmp.Or(on.Members, posterior.Alive()), p.Lessons(), pool.New(o.Threads))
 	if err != nil {
 		return nil, nil, fmt.Errorf("evaluation of the validation examples: %w", err)
 	}

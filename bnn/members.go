@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -25,6 +26,7 @@ type memberFile struct {
 	file      *safetensors.File
 	tensors   []int // of the network's random tensors, their numbers in the file
 	before    int   // members in the files before
+	first     int   // members of the file itself that come before these
 	particles int
 }
 
@@ -95,12 +97,25 @@ func JoinMembers(parts ...*Members) *Members {
 	return all
 }
 
+// part are the members from first to before end.
+func (m *Members) part(first, end int) *Members {
+	some, own := &Members{net: m.net}, len(m.own)/max(1, m.Size())
+	for _, f := range m.files {
+		low, high := max(first, f.before), min(end, f.before+f.particles)
+		if low < high {
+			some.files = append(some.files, memberFile{file: f.file, tensors: f.tensors, before: low - first, first: f.first + low - f.before, particles: high - low})
+		}
+	}
+	some.own = slices.Clone(m.own[first*own : end*own])
+	return some
+}
+
 // read reads size parameters, from offset on, of each of n members.
 func (m *Members) read(first, n, offset, size int, to []float32) error {
 	for at := sort.Search(len(m.files), func(i int) bool { return m.files[i].before+m.files[i].particles > first }); n > 0; at++ {
 		f := m.files[at]
 		here := min(n, f.before+f.particles-first)
-		if err := f.read(m.net, first-f.before, here, offset, size, to); err != nil {
+		if err := f.read(m.net, f.first+first-f.before, here, offset, size, to); err != nil {
 			return err
 		}
 		first, n, to = first+here, n-here, to[here*size:]

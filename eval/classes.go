@@ -39,6 +39,18 @@ func byClass(p *uq.Predictive, set *data.Set) (scores []ByClass) {
 	return scores
 }
 
+// groupsByClass are the mean entropies of the prediction for the examples of each class of a set; nil without a prediction.
+func groupsByClass(p *uq.Predictive, set *data.Set) uq.Groups {
+	if p == nil {
+		return nil
+	}
+	names := make([]string, p.Classes)
+	for c := range names {
+		names[c] = set.Class(int32(c))
+	}
+	return uq.GroupsByClass(p, set.Labels, names)
+}
+
 // Weakest returns the scores by class, in their order, of the given number of classes that have the lowest F1, the first of equals. A
 // class without examples and without answers has none: it comes last.
 func (m *Metrics) Weakest(most int) []ByClass {

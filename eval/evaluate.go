@@ -63,7 +63,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		return nil, err
 	}
 	m.Evaluation, a.Losses.Posterior = scores[0], losses[0]
-	m.ByClass = byClass(a.Test, a.Set())
+	m.ByClass, m.GroupsByClass = byClass(a.Test, a.Set()), groupsByClass(a.Test, a.Set())
 	if m.AllClasses, err = allClasses(ctx, e.Posterior, problem.Unshared, a.Test, a.Set().Labels, p); err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type Metrics struct {
 	MAP                  *Evaluation `json:"map,omitempty"`                    // the best restart
 	DeepEnsemble         *Evaluation `json:"deep_ensemble,omitempty"`          // all restarts
 	ByClass              []ByClass   `json:"by_class,omitempty"`               // the posterior's scores for each class, in the order of the classes; nil for a regression
+	GroupsByClass        uq.Groups   `json:"groups_by_class,omitempty"`        // the posterior's uncertainty about the examples of each class, likewise
 	Decided              *Decided    `json:"decided,omitempty"`                // the posterior's scores by a threshold between two classes; nil: none was given
 	Against              *uq.Against `json:"against,omitempty"`                // how far the posterior's probabilities are from those of a reference; nil: none was given
 	Sets                 *SetScores  `json:"sets,omitempty"`                   // of the posterior's sets or intervals; nil: it makes none

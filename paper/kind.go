@@ -16,6 +16,8 @@ type Kind struct {
 	Parse func(file string, text []byte, sets ...string) (Work, error)
 	// Costs measure what such a run takes, and how well its sampler did. They stand behind the figures of every table of the kind.
 	Costs []Measure
+	// Posteriors says that such runs take the posteriors of the runs that their cell needs, and not the networks that those found first.
+	Posteriors bool
 }
 
 // Work is what a cell runs: the config of a run of some kind.
@@ -83,6 +85,31 @@ func (m *Measure) write(f Figure) string {
 		return m.Form(f)
 	}
 	return f.text(m.Digits)
+}
+
+// grouped is a Done that has groups, of each of which a measure is taken.
+type grouped interface{ groups() []Done }
+
+// of is what the measure says of a run: of one in groups the mean over them.
+func (m *Measure) of(d Done) (mean Values, err error) {
+	several, ok := d.(grouped)
+	if !ok {
+		return m.Of(d)
+	}
+	groups := several.groups()
+	for _, g := range groups {
+		values, err := m.Of(g)
+		if err != nil || len(values) == 0 {
+			return nil, err
+		}
+		if mean == nil {
+			mean = make(Values, len(values))
+		}
+		for k := range mean {
+			mean[k] += values[k] / uq.Number(len(groups))
+		}
+	}
+	return mean, nil
 }
 
 // none stands where there is no figure.

@@ -43,8 +43,22 @@ type needed struct {
 	Networks map[string]string `json:"networks"` // the SHA-256 of the networks, by the name of the folder of their run
 }
 
-// networksIn is the checksum of the networks of a run. The error is a *starling.NotDoneError if there is no finished run.
-func networksIn(dir string) (string, error) {
+// MissingError names a run whose networks a cell takes, and which is not there.
+type MissingError struct {
+	Cell    string
+	Seed    uint64
+	Reduced bool
+	Err     error
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("the run of cell %s, seed %d, is missing: %v", e.Cell, e.Seed, e.Err)
+}
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// networksIn is the checksum of the networks of a run: of those that its search found, or of the posterior, where that is taken or there was no
+// search. The error is a *starling.NotDoneError if there is no finished run.
+func networksIn(dir string, posterior bool) (string, error) {
 	m, err := runs.ReadManifest(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && m.Status != runs.Done {
 		return "", &starling.NotDoneError{Err: fmt.Errorf("%s, whose networks the cell takes, holds no finished run", dir)}
@@ -52,17 +66,20 @@ func networksIn(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if posterior {
+		return cmp.Or(m.Files[posteriorFile], m.Checksum), nil
+	}
 	return cmp.Or(m.Files[networksFile], m.Files[posteriorFile], m.Checksum), nil
 }
 
 // keepNeeds keeps of which networks the run in a folder is made, before it begins. The networks of a run that goes on must be the same.
-func keepNeeds(dir string, needs []string) error {
+func keepNeeds(dir string, needs []string, posterior bool) error {
 	if needs == nil {
 		return nil
 	}
 	now := needed{map[string]string{}}
 	for _, from := range needs {
-		sum, err := networksIn(from)
+		sum, err := networksIn(from, posterior)
 		if err != nil {
 			return &starling.DataError{Err: fmt.Errorf("the network that the cell begins at: %w", err)}
 		}
@@ -70,7 +87,7 @@ func keepNeeds(dir string, needs []string) error {
 	}
 	if _, err := os.Stat(neededFile(dir)); err == nil {
 		if _, err := os.Stat(dir); err == nil {
-			return checkNeeds(dir, needs)
+			return checkNeeds(dir, needs, posterior)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
@@ -80,7 +97,7 @@ func keepNeeds(dir string, needs []string) error {
 }
 
 // checkNeeds refuses a run of networks that are others now. Networks that are gone, and runs of which nothing is kept, are none.
-func checkNeeds(dir string, needs []string) error {
+func checkNeeds(dir string, needs []string, posterior bool) error {
 	if needs == nil {
 		return nil
 	}
@@ -96,7 +113,7 @@ func checkNeeds(dir string, needs []string) error {
 		return &starling.DataError{Err: fmt.Errorf("%s does not say of which networks %s was made: move both away, and the same command makes the run again: %w", neededFile(dir), dir, err)}
 	}
 	for _, from := range needs {
-		sum, err := networksIn(from)
+		sum, err := networksIn(from, posterior)
 		if errors.As(err, new(*starling.NotDoneError)) {
 			continue
 		}

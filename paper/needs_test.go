@@ -52,11 +52,11 @@ func TestNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	train(2)
-	if err := errors.Join(ready(), checkNeeds(dir, []string{network})); err != nil {
+	if err := errors.Join(ready(), checkNeeds(dir, []string{network}, false)); err != nil {
 		t.Errorf("the same network, made again: %v", err)
 	}
 	train(1)
-	for what, err := range map[string]error{"going on": ready(), "reading": checkNeeds(dir, []string{network})} {
+	for what, err := range map[string]error{"going on": ready(), "reading": checkNeeds(dir, []string{network}, false)} {
 		if !errors.As(err, new(*starling.DataError)) || !strings.Contains(err.Error(), dir+" was made of the networks in "+network+", which has changed since") ||
 			!strings.Contains(err.Error(), "move "+dir+" away, and naming its cell makes it again; or bring the former "+network+" back") {
 			t.Errorf("%s with another network: %v", what, err)
@@ -65,13 +65,13 @@ func TestNeeds(t *testing.T) {
 	if err := os.RemoveAll(network); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkNeeds(dir, []string{network}); err != nil {
+	if err := checkNeeds(dir, []string{network}, false); err != nil {
 		t.Errorf("a network that is gone: %v", err)
 	}
 	if err := os.WriteFile(neededFile(dir), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkNeeds(dir, []string{network}); !errors.As(err, new(*starling.DataError)) || !strings.Contains(err.Error(), neededFile(dir)+" does not say of which networks") {
+	if err := checkNeeds(dir, []string{network}, false); !errors.As(err, new(*starling.DataError)) || !strings.Contains(err.Error(), neededFile(dir)+" does not say of which networks") {
 		t.Errorf("a damaged file: %v", err)
 	}
 }

@@ -13,19 +13,13 @@ import (
 
 // legend explains the columns, in the terminal and in Markdown.
 func (t *Table) legend() []string {
-	spread := "mean ± standard deviation over the seeds run"
-	if t.Standard {
-		spread = "mean ± standard error of the mean over the seeds run, each with a split of its own"
-	}
-	lines := []string{
-		"ours: " + spread,
-	}
+	lines := []string{"ours: " + t.Errors.String()}
 	for _, m := range t.measures() {
 		if m.Legend != "" {
 			lines = append(lines, m.Title+": "+m.Legend)
 		}
 	}
-	return append(lines, t.marks()...)
+	return slices.Concat(lines, t.marks(), t.misprints())
 }
 
 // column is a column of a table: its heads, and what stands in it. Left ones hold text.
@@ -90,10 +84,10 @@ func (t *Table) First(run *Run) string {
 	return ""
 }
 
-// target is the published figure that ours is compared with; there is none where a mark says that it is no target.
+// target is the published figure that ours is compared with; there is none where a mark says that it is no target, or that it is misprinted.
 func (r *Row) target(name string) (Figure, bool) {
 	p, ok := r.Published[name]
-	return p, ok && r.mark() == ""
+	return p, ok && r.mark() == "" && r.Misprints[name] == ""
 }
 
 // published is a published figure as the paper printed it.
@@ -106,7 +100,7 @@ func (r *Row) published(m Measure) string {
 	if m.Form != nil {
 		text = m.Form(p)
 	}
-	return text + r.mark()
+	return text + r.mark() + r.misprint(m.Name)
 }
 
 func markdownHead(columns []column) string {

@@ -65,6 +65,9 @@ func (t *Table) checkProtocol(c Cell, protocol string) error {
 	if c.NotRun != "" {
 		return errors.New("the cell has no runs: it is " + t.standing(c))
 	}
+	if c.From != nil {
+		return fmt.Errorf("the cell has no runs of its own: they are those of table %s", c.From.Name)
+	}
 	whole := t.Protocol(c, false)
 	before := reducedBy
 	if c.Substitute != "" {
@@ -91,19 +94,6 @@ func inBrief(protocol string) string {
 	return brief
 }
 
-// protocol is what stands in Markdown for how the row was run.
-func (r *Row) protocol() string {
-	switch {
-	case r.Runs != nil:
-		return r.Protocol
-	case r.NotRun != "":
-		return notRun + ": " + r.NotRun
-	case r.Substitute != "":
-		return notRun + between + standsIn + r.Substitute
-	}
-	return notRun
-}
-
 // settings are those that a search has chosen for the cell; empty: there was none, or the cell is not run.
 func (c *Cell) settings() string {
 	if c.Config == nil {
@@ -118,17 +108,6 @@ const (
 	others = "‡" // of the paper's own data or network, for which the cell has a substitute
 )
 
-// mark is that of the row's published figures; empty: they are targets.
-func (r *Row) mark() string {
-	switch {
-	case r.Excluded:
-		return mark
-	case r.Substitute != "":
-		return others
-	}
-	return ""
-}
-
 // marks explain those of the table.
 func (t *Table) marks() (lines []string) {
 	if t.Left != "" {
@@ -136,6 +115,14 @@ func (t *Table) marks() (lines []string) {
 	}
 	if slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Substitute != "" && c.Published != nil }) {
 		lines = append(lines, others+": no target, for it is of the paper's own data, and ours of a substitute")
+	}
+	return lines
+}
+
+// misprints explain the marks that the table shows.
+func (t *Table) misprints() (lines []string) {
+	for _, m := range t.Misprints {
+		lines = append(lines, fmt.Sprintf("[%s]: %s", m.Mark, m.Says))
 	}
 	return lines
 }

@@ -60,12 +60,16 @@ func (t *Table) decode(text []byte) ([]Run, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("something follows the list of runs")
 	}
-	runs := make([]Run, len(list))
+	runs, measures := make([]Run, len(list)), t.measures()
+	names := map[string]bool{}
+	for _, m := range measures {
+		names[m.Name] = true
+	}
 	for i := range runs {
 		r := &runs[i]
-		err := t.decodeRun(list[i], r)
+		err := decodeRun(list[i], r, names)
 		if err == nil {
-			err = t.check(*r)
+			err = t.check(*r, measures)
 		}
 		if err == nil && slices.ContainsFunc(runs[:i], r.same) {
 			err = errors.New("the record has this run already")
@@ -116,8 +120,8 @@ func (r recorded) MarshalJSON() ([]byte, error) {
 	return jsontext.Object(len(all), func(i int) (string, any) { return all[i].key, all[i].value })
 }
 
-// decodeRun reads what MarshalJSON writes.
-func (t *Table) decodeRun(text []byte, r *Run) error {
+// decodeRun reads what MarshalJSON writes, with figures of these names.
+func decodeRun(text []byte, r *Run, figures map[string]bool) error {
 	before, after := r.entries()
 	known := append(before, after...)
 	r.Figures = map[string]Values{}
@@ -125,7 +129,7 @@ func (t *Table) decodeRun(text []byte, r *Run) error {
 		if k := slices.IndexFunc(known, func(e entry) bool { return e.key == name }); k >= 0 {
 			return value.Decode(known[k].value)
 		}
-		if !slices.ContainsFunc(t.measures(), func(m Measure) bool { return m.Name == name }) {
+		if !figures[name] {
 			return fmt.Errorf("unknown field %q", name)
 		}
 		var values Values
@@ -136,7 +140,7 @@ func (t *Table) decodeRun(text []byte, r *Run) error {
 }
 
 // check refuses figures that no run can have.
-func (t *Table) check(r Run) error {
+func (t *Table) check(r Run, measures []Measure) error {
 	at := slices.IndexFunc(t.Cells, func(c Cell) bool { return c.Name == r.Cell })
 	if at < 0 {
 		return errors.New("the table has no such cell")
@@ -147,7 +151,8 @@ func (t *Table) check(r Run) error {
 	if r.Particles < 0 {
 		return fmt.Errorf("particles %d: want 0 or more", r.Particles)
 	}
-	for _, m := range t.measures() {
+	for i := range measures {
+		m := &measures[i]
 		for _, v := range r.Figures[m.Name] {
 			if v := float64(v); v < m.Least || v > m.Most {
 				return fmt.Errorf("%s %v: want %v to %v", m.Name, v, m.Least, m.Most)

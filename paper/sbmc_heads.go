@@ -19,9 +19,9 @@ var SBMCHeads = Table{
 	Name: "sbmc-heads",
 	Title: "Heads of trained networks: Tables 1, 3, 9, 10 and 11 of Liang et al., Scalable Bayesian Monte Carlo: fast uncertainty " +
 		"estimation beyond deep ensembles",
-	Reduced:  "a few epochs, chains, islands and particles",
-	Standard: true,
-	Kind:     Fits,
+	Reduced: "a few epochs, chains, islands and particles",
+	Errors:  ofMeans,
+	Kind:    Fits,
 	Figures: slices.Concat([]Measure{
 		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
 		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
@@ -95,16 +95,23 @@ func groupMeasures() (all []Measure) {
 				if !ok {
 					return nil, errLacks
 				}
-				for i := range own.Metrics.Groups {
-					if g := &own.Metrics.Groups[i]; g.Name == inMetrics(group) && m.of(g) != nil {
-						return Values{*m.of(g)}, nil
-					}
+				if g := groupOf(own.Metrics, inMetrics(group)); g != nil && m.of(g) != nil {
+					return Values{*m.of(g)}, nil
 				}
 				return nil, nil
 			}})
 		}
 	}
 	return all
+}
+
+// groupOf is a group of metrics; nil: they have none of that name.
+func groupOf(m *eval.Metrics, name string) *uq.Group {
+	i := slices.IndexFunc(m.Groups, func(g uq.Group) bool { return g.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &m.Groups[i]
 }
 
 // inMetrics is the name that a group has in metrics.json.

@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ type sheet struct {
 	each         bool   // a line for each run
 	of           string // how the names of its cells begin; empty: all cells
 	paper        bool   // behind ours stands what was published, in parentheses
+	printed      bool   // of cells alone for which something was published in it
 }
 
 // sheetColumn shows one figure, or several, divided by strokes.
@@ -34,8 +36,9 @@ func single(prefix string, digits []int, names []string, heads ...string) (all [
 func writeSheets(sheets []sheet) func(*Table, string, []Run) (string, error) {
 	return func(t *Table, _ string, runs []Run) (string, error) {
 		var b strings.Builder
+		rows := t.Rows(runs)
 		for _, s := range sheets {
-			lines := s.lines(t, t.Rows(runs))
+			lines := s.lines(t, rows)
 			if lines == nil {
 				continue
 			}
@@ -60,7 +63,7 @@ func (s *sheet) lines(t *Table, rows []Row) (lines []string) {
 			}
 		}
 		for _, r := range one {
-			if !strings.HasPrefix(r.Name, s.of) {
+			if !strings.HasPrefix(r.Name, s.of) || s.printed && !r.publishes(s.columns) {
 				continue
 			}
 			cells, own := []string{r.Name}, false
@@ -76,6 +79,13 @@ func (s *sheet) lines(t *Table, rows []Row) (lines []string) {
 	return lines
 }
 
+// publishes reports whether a figure of a column was published for the row.
+func (r *Row) publishes(columns []sheetColumn) bool {
+	return slices.ContainsFunc(columns, func(c sheetColumn) bool {
+		return slices.ContainsFunc(c.names, func(name string) bool { return r.Published[name] != nil })
+	})
+}
+
 // of is what stands in the column, with what was published if paper is true.
 func (c *sheetColumn) of(t *Table, r *Row, paper bool) string {
 	var parts []string
@@ -84,9 +94,9 @@ func (c *sheetColumn) of(t *Table, r *Row, paper bool) string {
 		if math.IsNaN(mean) {
 			return none
 		}
-		text := meanAndSD(mean, sd/t.over(len(r.Runs)), c.digits[i])
+		text := meanAndSD(mean, sd/t.Errors.over(len(r.Runs)), c.digits[i])
 		if p, ok := r.Published[name]; ok && paper {
-			text += " (" + p.printed(c.digits[i]) + ")"
+			text += " (" + p.printed(c.digits[i]) + r.misprint(name) + ")"
 		}
 		parts = append(parts, text)
 	}

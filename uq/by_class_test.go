@@ -45,3 +45,17 @@ func TestByClass(t *testing.T) {
 		}
 	}
 }
+
+// The groups of the classes have the mean entropies of their own examples, by hand.
+func TestGroupsByClass(t *testing.T) {
+	p := &Predictive{Classes: 3, Probs: make([]float64, 15), Total: []float64{1, 2, 4, 8, 16}, Aleatoric: []float64{.5, 1, 3, 2, 6}, Epistemic: []float64{.5, 1, 1, 6, 10}}
+	groups := GroupsByClass(p, []int32{2, 0, 2, 0, 2}, []string{"no", "perhaps", "yes"})
+	if len(groups) != 3 || groups[1].N != 0 || groups[1].Total == groups[1].Total {
+		t.Fatalf("groups %+v, want that of a class without examples without a mean", groups)
+	}
+	for i, want := range []Group{0: {Name: "no", N: 2, Total: 5, Aleatoric: 1.5, Epistemic: 3.5}, 2: {Name: "yes", N: 3, Total: 7, Aleatoric: Number(9.5) / 3, Epistemic: Number(11.5) / 3}} {
+		if i != 1 && groups[i] != want {
+			t.Errorf("group %+v, want %+v", groups[i], want)
+		}
+	}
+}

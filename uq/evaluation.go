@@ -84,6 +84,18 @@ func Evaluate(test *Predictive, labels []int32, ood []OOD) *Evaluation {
 	return e
 }
 
+// GroupsByClass are groups of the examples of each class, with the classes' names. They are compared with no others.
+func GroupsByClass(test *Predictive, labels []int32, names []string) (groups Groups) {
+	rows := make([][]int, len(names))
+	for i, y := range labels {
+		rows[y] = append(rows[y], i)
+	}
+	for c, name := range names {
+		groups = append(groups, group(name, test.Rows(rows[c]), nil))
+	}
+	return groups
+}
+
 // Score scores probabilities [n, classes] alone, without the particles behind them.
 func Score(probs []float64, classes int, labels []int32) *Evaluation {
 	uncertainty := negated(Confidence(probs, classes))

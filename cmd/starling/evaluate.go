@@ -35,6 +35,7 @@ that is evaluated, in their order; starling split lists those of a table.`,
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
   starling evaluate runs/mine --data x.npy --labels y.npy --classes 0=1,1=none
   starling evaluate runs/mine --members table
+  starling evaluate runs/mnist7-smc --islands 0,1
   starling evaluate runs/churn --threshold yes=0.2
   starling evaluate runs/mine --against reference.npy
   starling evaluate --probs probabilities.npy --labels labels.npy
@@ -54,6 +55,7 @@ that is evaluated, in their order; starling split lists those of a table.`,
 	cmd.Flags().StringVar(&e.against, "against", "", "`FILE` of a reference's class probabilities, as those of --probs, to compare with")
 	cmd.Flags().StringVar(&e.classes, "classes", "", "`MAP` of the classes of --data to the network's, as 0=0,1=2,7=none, where they are others")
 	cmd.Flags().StringVar(&e.members, "members", "", "evaluate `M` of the posterior's members, those kept last; or table, which shows what 1, 5, 10, 20, 30 and all of them score")
+	cmd.Flags().IntSliceVar(&e.on.Islands, "islands", nil, "evaluate these islands or chains of the posterior alone, `P,P…` counted from 0")
 	decideByThreshold(cmd, &e.threshold)
 	decideByMeanLogits(cmd, &e.meanLogits)
 	e.flags(cmd)
@@ -165,7 +167,7 @@ func (e *evaluate) some(cmd *cobra.Command) (err error) {
 
 // scores scores another program's predictions. A run gives the names of the classes.
 func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
-	for _, flag := range []string{"data", "classes", "ood", "members", "threshold", "mean-logits", "threads", "data-dir"} {
+	for _, flag := range []string{"data", "classes", "ood", "islands", "members", "threshold", "mean-logits", "threads", "data-dir"} {
 		if cmd.Flags().Changed(flag) {
 			return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
 		}

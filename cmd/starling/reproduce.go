@@ -283,6 +283,12 @@ func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 				continue
 			}
 			some = true
+			if c.From != nil {
+				if err := r.checkRecorded(c); err != nil {
+					return nil, err
+				}
+				continue
+			}
 			for _, seed := range r.seeds {
 				units = append(units, r.withNeeds(c, uint64(seed))...)
 			}
@@ -296,6 +302,23 @@ func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 		}
 	}
 	return units, nil
+}
+
+// checkRecorded refuses seeds of a cell whose runs are those of another table, unless they are recorded there: nothing makes them here.
+func (r *reproduce) checkRecorded(c paper.Cell) error {
+	var seeds []string
+	for _, run := range c.From.Recorded() {
+		if s := fmt.Sprint(run.Seed); run.Cell == c.Name && !slices.Contains(seeds, s) {
+			seeds = append(seeds, s)
+		}
+	}
+	for _, seed := range r.seeds {
+		if !slices.Contains(seeds, fmt.Sprint(seed)) {
+			return wrongUse("--seeds %d: the runs of cell %s are those of table %s, which has seeds %s: starling reproduce %[3]s %[2]s --seeds %[1]d makes another one there",
+				seed, c.Name, c.From.Name, strings.Join(seeds, ", "))
+		}
+	}
+	return nil
 }
 
 // needs reports whether a run takes a network from another one.
@@ -323,7 +346,7 @@ func (r *reproduce) present() (units []unit, err error) {
 		return nil, err
 	}
 	for _, c := range r.table.Cells {
-		if c.NotRun != "" {
+		if c.NotRun != "" || c.From != nil {
 			continue
 		}
 		for _, e := range entries {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/starling-smc/starling"
@@ -134,7 +135,7 @@ func (r *reproduce) write(ctx context.Context) ([]paper.Run, error) {
 			return nil, err
 		}
 		defer l.Free()
-		recorded, err := r.table.ReadRecord(r.record)
+		recorded, err := r.readRecord()
 		if err != nil {
 			return nil, err
 		}
@@ -152,6 +153,20 @@ func (r *reproduce) write(ctx context.Context) ([]paper.Run, error) {
 		}
 	}
 	return runs, r.draw(runs)
+}
+
+// readRecord reads the file --record. The error names the table whose record it is, if it is another's.
+func (r *reproduce) readRecord() ([]paper.Run, error) {
+	runs, err := r.table.ReadRecord(r.record)
+	if !errors.As(err, new(*starling.DataError)) {
+		return runs, err
+	}
+	for _, other := range published {
+		if _, no := other.ReadRecord(r.record); no == nil {
+			return nil, &starling.DataError{Err: fmt.Errorf("%s is a record of runs of %s, and not of %s: name another file, or none", r.record, other.Name, r.table.Name)}
+		}
+	}
+	return nil, err
 }
 
 // draw writes the pictures to the folder --pictures.
@@ -173,7 +188,11 @@ func (r *reproduce) draw(runs []paper.Run) error {
 
 // prepare asks for what a run needs, and writes the file of its test rows, if its cell has a split of its own.
 func (r *reproduce) prepare(ctx context.Context, u unit) error {
-	if err := u.cell.Ready(ctx, u.seed, u.reduced, u.dir, starling.Options{Threads: r.threads, DataDir: r.dataDir}); err != nil {
+	err := u.cell.Ready(ctx, u.seed, u.reduced, u.dir, starling.Options{Threads: r.threads, DataDir: r.dataDir})
+	if m := new(paper.MissingError); errors.As(err, &m) {
+		return fmt.Errorf("%w; %s makes it", err, r.command(m.Cell, m.Seed))
+	}
+	if err != nil {
 		return err
 	}
 	if u.cell.Rows == nil {
@@ -191,6 +210,17 @@ func (r *reproduce) prepare(ctx context.Context, u unit) error {
 		}
 		return nil
 	})
+}
+
+// command is the command that makes a run of a cell in the same folder.
+func (r *reproduce) command(cell string, seed uint64) string {
+	words := []string{"starling reproduce", r.table.Name, cell, "--seeds", fmt.Sprint(seed)}
+	for _, f := range []flagged{{"--budget", r.budget, r.budget != "full"}, {"--out", quoted(r.out), r.out != "reproduce"}, {"--data-dir", quoted(r.dataDir), r.dataDir != ""}} {
+		if f.given {
+			words = append(words, f.name, f.value)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // writeMore writes what the runs show beside the table, where the folder of data has what that takes.

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,5 +62,19 @@ func TestOriginsComeFirst(t *testing.T) {
 	}
 	if want := [][]string{{"head-1", "network-2"}, {"smaller-1", "head-2"}, {"smaller-2"}}; !slices.EqualFunc(turns, want, slices.Equal[[]string]) {
 		t.Errorf("elsewhere %v, want %v", turns, want)
+	}
+}
+
+// Where a run that a cell takes could not be made, the error has the command that makes it.
+func TestMissingRunHasItsCommand(t *testing.T) {
+	r := reproduce{table: &paper.SBMC, out: t.TempDir(), seeds: []uint{3}, budget: "reduced", dataDir: "my data"}
+	units, err := r.requested([]string{"mnist7-s10-smc-p2"})
+	if err != nil || len(units) != 2 {
+		t.Fatalf("%v, %v", units, err)
+	}
+	err = r.prepare(t.Context(), units[1])
+	if want := "; starling reproduce sbmc mnist7-s10-smc-p8 --seeds 3 --budget reduced --out " + r.out + " --data-dir 'my data' makes it"; err == nil || !strings.HasSuffix(err.Error(), want) ||
+		!strings.HasPrefix(err.Error(), "the run of cell mnist7-s10-smc-p8, seed 3, is missing: ") {
+		t.Errorf("%v, want …%s", err, want)
 	}
 }

@@ -1,0 +1,156 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/uq"
+)
+
+// What SBMC's runs say beside accuracy and NLL: the evidences of their islands, entropies by digit, and what a classifier of wrong answers finds.
+
+// evidenceMeasures say how far evidence weights can be trusted.
+func evidenceMeasures() []Measure {
+	var all []Measure
+	for _, m := range []struct {
+		measure Measure
+		of      func(*eval.Metrics) *uq.Number
+	}{
+		{Measure{Name: "log_evidence_sd", Title: "sd of log Z", Digits: 1, Legend: "over the islands, in nats"}, func(m *eval.Metrics) *uq.Number { return m.LogEvidenceSD }},
+		{Measure{Name: "effective_islands", Title: "effective islands", Digits: 1, Legend: "of the evidence weights, 1/Σω²"}, func(m *eval.Metrics) *uq.Number { return m.EffectiveIslands }},
+	} {
+		m.measure.Most, m.measure.Aside, m.measure.Of = math.Inf(1), true, optional(m.of)
+		all = append(all, m.measure)
+	}
+	return all
+}
+
+// optional is a measure of a metric that many runs lack.
+func optional(metric func(*eval.Metrics) *uq.Number) func(Done) (Values, error) {
+	return func(d Done) (Values, error) {
+		if own, ok := d.(*fitDone); ok {
+			if v := metric(own.Metrics); v != nil {
+				return Values{*v}, nil
+			}
+		}
+		return nil, nil
+	}
+}
+
+// beside is a measure of the sheets.
+func beside(name string, metric func(*eval.Metrics) *uq.Number) Measure {
+	return Measure{Name: name, Title: name, Most: math.Inf(1), Beside: true, Of: optional(metric)}
+}
+
+// aleatoric are figures of a group, as epistemic and total.
+const aleatoric = "aleatoric_"
+
+// The groups of Table 12, which are also of all test examples together, and the mean over the four groups of foreign inputs, as Table 1 has it.
+const allDigits, foreignMean = "all", "foreign"
+
+func digit(c int) string { return fmt.Sprint("digit", c) }
+
+// digits are those of MNIST7 that the network knows.
+func digits() (names []string) {
+	for c := range 8 {
+		names = append(names, digit(c))
+	}
+	return names
+}
+
+// byDigit are the entropies of Table 12, and the mean of the foreign ones.
+func byDigit() (measures []Measure) {
+	kinds := []struct {
+		prefix string
+		of     func(*uq.Group) uq.Number
+	}{
+		{total, func(g *uq.Group) uq.Number { return g.Total }}, {aleatoric, func(g *uq.Group) uq.Number { return g.Aleatoric }},
+		{epistemic, func(g *uq.Group) uq.Number { return g.Epistemic }},
+	}
+	for _, k := range kinds {
+		for c := range 8 {
+			measures = append(measures, beside(k.prefix+digit(c), func(m *eval.Metrics) *uq.Number {
+				if len(m.GroupsByClass) != 8 {
+					return nil
+				}
+				return new(k.of(&m.GroupsByClass[c]))
+			}))
+		}
+		measures = append(measures, beside(k.prefix+allDigits, func(m *eval.Metrics) *uq.Number {
+			sum, n := uq.Number(0), 0
+			for i := range m.GroupsByClass {
+				if g := &m.GroupsByClass[i]; g.N > 0 {
+					sum, n = sum+uq.Number(uq.Number(g.N)*k.of(g)), n+g.N
+				}
+			}
+			if n == 0 || len(m.GroupsByClass) != 8 {
+				return nil
+			}
+			return new(sum / uq.Number(n))
+		}))
+	}
+	for _, name := range mnist7Groups {
+		measures = append(measures, beside(aleatoric+name, func(m *eval.Metrics) *uq.Number {
+			if g := groupOf(m, name); g != nil {
+				return &g.Aleatoric
+			}
+			return nil
+		}))
+	}
+	return append(measures, beside(epistemic+foreignMean, func(m *eval.Metrics) *uq.Number {
+		mean := uq.Number(0)
+		for _, name := range mnist7Groups {
+			g := groupOf(m, name)
+			if g == nil {
+				return nil
+			}
+			mean += g.Epistemic / uq.Number(len(mnist7Groups))
+		}
+		return &mean
+	}))
+}
+
+// decisionFigures are the figures of Tables 4a and 4b.
+var decisionFigures = []string{"precision", "recall", "f1", "auc"}
+
+// decisionMeasures are those figures. Runs without a rule to abstain have none.
+func decisionMeasures() (measures []Measure) {
+	for i, of := range []func(*eval.Abstention) uq.Number{
+		func(a *eval.Abstention) uq.Number { return a.Precision }, func(a *eval.Abstention) uq.Number { return a.Recall },
+		func(a *eval.Abstention) uq.Number { return a.F1 }, func(a *eval.Abstention) uq.Number { return a.AUC },
+	} {
+		measures = append(measures, beside(decisionFigures[i], func(m *eval.Metrics) *uq.Number {
+			if m.Abstention == nil {
+				return nil
+			}
+			return new(of(m.Abstention))
+		}))
+	}
+	return measures
+}
+
+// sbmcSheets show those figures.
+func sbmcSheets() (sheets []sheet) {
+	add := func(title string, columns ...[]sheetColumn) {
+		sheets = append(sheets, sheet{title: title + "; in parentheses the paper's", first: "cell", of: onMNIST7, paper: true, columns: slices.Concat(columns...)})
+	}
+	groups := slices.Concat([]string{right, wrong}, mnist7Groups)
+	add("Epistemic entropy in nats", single(epistemic, []int{3}, append(groups[:len(groups):len(groups)], foreignMean), append(groups[:len(groups):len(groups)], "foreign, mean of four")...))
+	add("Total entropy in nats", single(total, []int{3}, groups, groups...))
+	separated := sheet{title: "AUROC of the epistemic entropy / of the highest probability", first: "cell", of: onMNIST7}
+	for _, group := range groups[1:] {
+		separated.columns = append(separated.columns, sheetColumn{group, []string{aurocBy + group, aurocMax + group}, []int{3, 3}})
+	}
+	sheets = append(sheets, separated)
+	names := append(digits(), allDigits)
+	for _, kind := range []string{total, aleatoric, epistemic} {
+		added := len(sheets)
+		add("By digit (Table 12): "+kind[:len(kind)-1]+" entropy in nats", single(kind, []int{3}, names, names...))
+		sheets[added].printed = true
+	}
+	add("Wrong answers and foreign inputs (Tables 4a and 4b)", single("", []int{3}, decisionFigures, "precision", "recall", "F1", "AUC"))
+	sheets[len(sheets)-1].of = onAnswers
+	return sheets
+}
