@@ -385,5 +385,5 @@ func TestRecordedRuns(t *testing.T) {
 // pages are the pages that show the tables.
 var pages = map[string]string{
 	"data-annealing": "data-annealing.md", "gohsmc": "gohsmc.md", "gohsmc-uncertainty": "gohsmc.md", "standard-splits": "gohsmc.md",
-	"gohsmc-search": "gohsmc-search.md", "smc-sghmc": "smc-sghmc.md", "sequential-mcmc": "sequential-mcmc.md", "sbmc-heads": "sbmc-heads.md", "smc-sghmc-cifar10": "cifar10.md",
+	"gohsmc-search": "gohsmc-search.md", "smc-sghmc": "smc-sghmc.md", "sequential-mcmc": "sequential-mcmc.md", "sbmc-heads": "sbmc-heads.md", "smc-sghmc-cifar10": "cifar10.md", "sbmc-contest": "sbmc-contest.md",
 }
