@@ -98,6 +98,10 @@ func checkSBC(s *Spec, fits int) error {
 	case s.Prior.Anchor != nil:
 		return s.Fault("prior.anchor", "makes the prior of the very data that sbc draws from it, so that there are no parameters to begin with: "+
 			"leave the anchor out; for s of at least 0.5, which moves no mean, give the prior s times the variance")
+	case s.Prior.Added != nil:
+		return s.Fault("prior.added", "multiplies the prior by a density about an estimate, which is of the very data that sbc draws: leave it out")
+	case s.Way().Sampling() != nil && s.Way().Sampling().Path.Traits().Evidence.Cold:
+		return s.Fault(s.At()+".temperature", "has a cold posterior for a target, and not the posterior of what sbc draws: leave temperature out")
 	case s.Data.Augment != nil:
 		return s.Fault("data.augment", "changes images at random in each step: the likelihood cannot be drawn from then; leave it out")
 	case !s.Model.Random.All():

@@ -11,7 +11,7 @@ import (
 // and the same draws from the prior, so that differences of pairs vary less than the figures do. It writes Markdown, nothing without pairs.
 func pairedCells(t *Table, _ string, runs []Run) (string, error) {
 	rows := t.Rows(runs)
-	shown := slices.DeleteFunc(slices.Clone(t.Figures), func(m Measure) bool { return m.Aside })
+	shown := slices.DeleteFunc(slices.Clone(t.Figures), func(m Measure) bool { return m.Aside || m.Beside })
 	var lines []string
 	for i := range rows {
 		r := &rows[i]

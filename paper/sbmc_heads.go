@@ -132,18 +132,22 @@ func headSheets() (all []sheet) {
 		groups    []string
 		paper     string // behind the titles of entropies; empty: the paper has none
 	}{{"mnist7-", "MNIST7", mnist7Groups, ""}, {"imdb-", "IMDb", imdbGroups, ", in parentheses the paper's"}, {"shakespeare-", "Shakespeare", nil, ""}} {
-		foreign := slices.Concat([]string{wrong}, set.groups)
-		both := slices.Concat([]string{right}, foreign)
-		separated := sheet{title: set.title + ": AUROC of the epistemic entropy / of the highest probability", first: "cell", of: set.of}
-		for _, group := range foreign {
-			separated.columns = append(separated.columns, sheetColumn{group, []string{aurocBy + group, aurocMax + group}, []int{3, 3}})
-		}
+		both := slices.Concat([]string{right, wrong}, set.groups)
 		all = append(all,
 			sheet{title: set.title + ": epistemic entropy in nats" + set.paper, first: "cell", of: set.of, paper: set.paper != "", columns: single(epistemic, []int{4}, both, both...)},
 			sheet{title: set.title + ": total entropy in nats" + set.paper, first: "cell", of: set.of, paper: set.paper != "", columns: single(total, []int{4}, both, both...)},
-			separated)
+			separation(set.title+": ", set.of, set.groups))
 	}
 	return all
+}
+
+// separation shows how well wrong answers and foreign inputs are told from the test examples. of is how the names of its cells begin.
+func separation(title, of string, groups []string) sheet {
+	s := sheet{title: title + "AUROC of the epistemic entropy / of the highest probability", first: "cell", of: of}
+	for _, group := range slices.Concat([]string{wrong}, groups) {
+		s.columns = append(s.columns, sheetColumn{group, []string{aurocBy + group, aurocMax + group}, []int{3, 3}})
+	}
+	return s
 }
 
 // mnist7Heads are the rows of Table 1 that a head's method stands beside.

@@ -388,5 +388,5 @@ func TestRecordedRuns(t *testing.T) {
 var pages = map[string]string{
 	"data-annealing": "data-annealing.md", "gohsmc": "gohsmc.md", "gohsmc-uncertainty": "gohsmc.md", "standard-splits": "gohsmc.md",
 	"gohsmc-search": "gohsmc-search.md", "smc-sghmc": "smc-sghmc.md", "sequential-mcmc": "sequential-mcmc.md", "sbmc-heads": "sbmc-heads.md", "smc-sghmc-cifar10": "cifar10.md",
-	"sbmc": "sbmc.md", "sbmc-search": "sbmc-search.md",
+	"sbmc": "sbmc.md", "sbmc-search": "sbmc-search.md", "sbmc-contest": "sbmc-contest.md",
 }
