@@ -58,9 +58,6 @@ func ResumeFolder(dir string, kind Kind) (*Folder, error) {
 	return f, damage(err)
 }
 
-// IsRunFile reports whether path is a file in a run's folder. Other output should not be written there.
-func IsRunFile(path string) bool { return runs.IsRunFile(path, FitRuns, FilterRuns, SBCRuns) }
-
 // Run is a run's folder, read back.
 type Run struct {
 	Dir      string
@@ -222,26 +219,6 @@ func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 		return nil, &DataError{Err: fmt.Errorf("%s: %w", filepath.Join(r.Dir, metricsFile), err)}
 	}
 	return m, nil
-}
-
-// VerifyRun compares every file of a run's folder with its checksum. Of a run that is not done, it checks what the run would
-// go on from. Errors are those of OpenRun, but no file's fault is an error.
-func VerifyRun(dir string) (*Verification, error) {
-	kind := FitRuns
-	if m, err := runs.ReadManifest(dir); err == nil {
-		for _, other := range []Kind{FilterRuns, SBCRuns} {
-			if m.Kind == other.Name {
-				kind = other
-			}
-		}
-	}
-	return runs.Verify(dir, kind)
-}
-
-// IsFilterRun reports whether a folder holds a run of a filter, as its manifest says.
-func IsFilterRun(dir string) bool {
-	m, err := runs.ReadManifest(dir)
-	return err == nil && m.Kind == FilterRuns.Name
 }
 
 // Differs returns an error that lists the values in which a resolved Spec differs from the run's; nil if none differ but the

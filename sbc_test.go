@@ -53,6 +53,11 @@ func TestSBCOfTempering(t *testing.T) {
 	}
 }
 
+// Targets with so much noise say next to nothing: draws are the prior's, and so must parameters be, anew in each fit.
+func TestSBCOfThePrior(t *testing.T) {
+	calibratedBySBC(t, simulated(t, "{smc: {particles: 50}}", "model.likelihood.gaussian.sd=1000"), 60)
+}
+
 // Moves are so short that the weights do the work.
 func TestSBCOfWeights(t *testing.T) {
 	calibratedBySBC(t, simulated(t, "{smc: {particles: 300, move: {hmc: {steps: 1, step: 0.15, mutations: 1}}}}"), 60)

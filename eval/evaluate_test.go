@@ -375,7 +375,7 @@ func TestMetricsJSON(t *testing.T) {
 		keys map[string]string
 	}{
 		{classes, map[string]string{
-			"": of + " ess map deep_ensemble by_class groups_by_class combined log_evidence log_evidence_sd log_evidence_error effective_islands", "combined": "equal evidence",
+			"": of + " ess map deep_ensemble by_class groups_by_class combined log_evidence log_evidence_sd log_evidence_error log_evidence_jackknife effective_islands", "combined": "equal evidence",
 			"map": of, "deep_ensemble": of, "groups": "correct incorrect train",
 		}},
 		{evaluated(t, ensemble(t, network(t, 1, nn.Gaussian{SD: 1}), 1, 6, bnn.Equal{}), problem(t, testkit.Table(90), false, true)), map[string]string{

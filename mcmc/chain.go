@@ -62,28 +62,28 @@ func (l learner) observe(w *Work, p *Population, accepted, aim, progress float64
 	}
 }
 
-// ceil is n/by, rounded up.
-func ceil(n, by int) int { return (n + by - 1) / by }
+// shareOf is what chain j pays of n evaluations that several chains made together: the first chain the most, and all of them n.
+func shareOf(n, j, chains int) int { return (n + chains - 1 - j) / chains }
 
 // ascend ends the first window of a chain whose scale is dense, where the step is adapted: the chain climbs to the bulk of its target, and the
-// step is searched there, in the scale that it found. It takes the evaluations from what is left in now, and returns their number, for each of several chains.
-func (m HMC) ascend(ctx context.Context, w *Work, t *Target, p *Population, l learner, now *StepContext) (made int, err error) {
+// step is searched there, in the scale that it found. It takes from what is left in now what a chain pays of the evaluations, and
+// returns how many the ascents and the search made.
+func (m HMC) ascend(ctx context.Context, w *Work, t *Target, p *Population, l learner, now *StepContext) (made, searched int, err error) {
 	if m.Step != 0 || l.kind != Dense || l.tuning[atWindow] > 0 || brief(now.Progress) || now.Progress >= WarmUp {
-		return 0, nil
+		return 0, 0, nil
 	}
 	made, learned, err := l.ascend(ctx, t, p, now.Left)
 	if err != nil || made == 0 {
-		return 0, err
+		return 0, 0, err
 	}
-	made = ceil(made, p.J)
-	if now.Left -= made; learned {
+	if now.Left -= shareOf(made, 0, p.J); learned {
 		l.restart(rng.Log(l.firstStep(t, m.Steps == 1)))
 	}
 	var trials Trials
 	if err := m.find(ctx, w, t, p, slices.Repeat([]float64{1 / float64(p.J)}, p.J), l, *now, &trials); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	searched := ceil(trials.Gradients/t.Examples(), p.J)
-	now.Left -= searched
-	return made + searched, nil
+	searched = trials.Gradients / t.Examples()
+	now.Left -= shareOf(searched, 0, p.J)
+	return made, searched, nil
 }

@@ -227,10 +227,10 @@ func (m HMC) Begin(ctx context.Context, w *Work, t *Target, p *Population, weigh
 func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error) {
 	w.Fit(p)
 	learnt := m.reads(t, tuning)
-	chain, ascended := now.Left > 0, 0
+	chain, ascended, searched := now.Left > 0, 0, 0
 	if chain {
 		var err error
-		if ascended, err = m.ascend(ctx, w, t, p, learnt, &now); err != nil {
+		if ascended, searched, err = m.ascend(ctx, w, t, p, learnt, &now); err != nil {
 			return Outcome{}, err
 		}
 		learnt.advance(t, p.J, m.aim(), now.Progress)
@@ -246,7 +246,7 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	out.Step, out.Leapfrogs = size, steps
 	out.took(steps*t.Examples(), 0)
 	for j := range out.Gradients {
-		out.Gradients[j] += ascended * t.Examples()
+		out.Gradients[j] += (shareOf(ascended, j, p.J) + shareOf(searched, j, p.J)) * t.Examples()
 	}
 	switch a := mean(out.Probability); {
 	case chain:

@@ -192,7 +192,7 @@ func TestChainsTogetherAreInvariant(t *testing.T) {
 	}
 }
 
-// A dense scale is found by ascents of all chains, each within its share of its own budget, and all of it is paid for by every chain alike.
+// A dense scale is found by ascents of all chains, each within its share of its own budget, and chains pay for all of it, but for two evaluations alike.
 func TestChainsTogetherAscend(t *testing.T) {
 	const chains, d = 4, 3
 	target := &Target{Lambda: 1, Prior: normal{make([]float64, d), slices.Repeat([]float64{1e3}, d)}, Model: &model{d: d, factor: 1, log: gaussian(
@@ -220,11 +220,11 @@ func TestChainsTogetherAscend(t *testing.T) {
 	made, paid := target.Model.(*model).calls-calls, 0
 	for _, n := range out.Gradients {
 		paid += n
-		if n != out.Gradients[0] {
+		if n > out.Gradients[0] || n < out.Gradients[0]-2 {
 			t.Errorf("chains pay %v evaluations", out.Gradients)
 		}
 	}
-	if !(paid >= made && paid < made+2*chains) {
+	if paid != made {
 		t.Errorf("%d evaluations, and %d are paid for", made, paid)
 	}
 	for i, want := range []float64{0.01, 1, 10} {

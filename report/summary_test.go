@@ -62,7 +62,7 @@ func TestSummary(t *testing.T) {
 			}
 		}, "At the end all particles of 1 of 3 islands descend from one", "", "descend from one"},
 		{"evidence scatters", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-30, -20, -10} }, "", "standard deviation of 10.0 over the islands: it decides", ""},
-		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "those of the islands have a standard deviation of 0.5.", "", "decides"},
+		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "those of the islands have a standard deviation of 0.5, so that weights by evidence are right: they leave 2.6 of 3 islands effective.", "", "decides"},
 		{"deep ensemble better", smc, func(fixture) {}, "", "deep ensemble of the 3 MAPs is better than the posterior", ""},
 		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL, f.a.Losses.MAP = .01, f.a.Losses.DeepEnsemble }, "", "The best MAP alone is better than the posterior (NLL 0.010", ""},
 		{"deep ensemble worse", smc, func(f fixture) { f.a.Metrics.DeepEnsemble.NLL = 9 }, "The NLL of the deep ensemble of the 3 MAPs is 9.000", "", "is better"},
