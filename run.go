@@ -282,7 +282,7 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (_ *eval.Assessmen
 	if err != nil {
 		return nil, err
 	}
-	a.Metrics.Findings = slices.Concat(r.Findings, found, r.taught(on, a))
+	a.Metrics.Findings = slices.Concat(r.found(on), found, r.taught(on, a))
 	if r.isOwn(on) {
 		a.Metrics.TrainedOn = testTrains(r.Spec, p)
 	} else if a.Metrics.TrainedOn, err = r.trainedOn(o.DataDir, a.Set()); err != nil {
@@ -296,6 +296,14 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (_ *eval.Assessmen
 	}
 	a.Metrics.Predicted = a.Findings(&ensembles, whole)
 	return a, nil
+}
+
+// found are the run's findings that are also about what on names. How far the evidences of all islands agree is not about some of them.
+func (r *Run) found(on On) []Finding {
+	if on.Islands == nil {
+		return r.Findings
+	}
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return finding.Is(f, finding.EvidenceAgrees{}, finding.EvidenceScatters{}) })
 }
 
 // taught finds which of the data that on names taught the run to decide. Its own data are compared when it learns to.

@@ -96,12 +96,12 @@ func checkSBC(s *Spec, fits int) error {
 		return s.Fault(s.At(), "draws nothing from a posterior that could be checked: want %s",
 			strings.Join(method.MethodsWhere(func(n method.Needs) bool { return n.Posterior }), " or "))
 	case s.Prior.Anchor != nil:
-		return s.Fault("prior.anchor", "makes the prior of the very data that sbc draws from it, so that there are no parameters to begin with: "+
-			"leave the anchor out; for s of at least 0.5, which moves no mean, give the prior s times the variance")
+		return s.Fault("prior.anchor", "makes the prior depend on the data, and sbc draws the data from the prior: "+
+			"leave the anchor out. For s of at least 0.5, which moves no mean, give the prior s times the variance")
 	case s.Prior.Added != nil:
-		return s.Fault("prior.added", "multiplies the prior by a density about an estimate, which is of the very data that sbc draws: leave it out")
+		return s.Fault("prior.added", "makes the prior depend on the data, and sbc draws the data from the prior: leave it out")
 	case s.Way().Sampling() != nil && s.Way().Sampling().Path.Traits().Evidence.Cold:
-		return s.Fault(s.At()+".temperature", "has a cold posterior for a target, and not the posterior of what sbc draws: leave temperature out")
+		return s.Fault(s.At()+".temperature", "makes the target a cold posterior, and what sbc draws has the posterior itself: leave temperature out")
 	case s.Data.Augment != nil:
 		return s.Fault("data.augment", "changes images at random in each step: the likelihood cannot be drawn from then; leave it out")
 	case !s.Model.Random.All():

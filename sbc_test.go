@@ -152,9 +152,9 @@ func TestSBCRefuses(t *testing.T) {
 	}{
 		{simulated(t, tempering), 19, "want 20 to 10,000"},
 		{simulated(t, tempering), 10_001, "want 20 to 10,000"},
-		{simulated(t, tempering, "map={epochs: 2}", "prior.anchor={s: 0.1}"), 20, "prior.anchor: makes the prior of the very data"},
-		{simulated(t, tempering, "map={epochs: 2}", "prior.added={s: 0.1}"), 20, "prior.added: multiplies the prior by a density about an estimate"},
-		{simulated(t, tempering, "method.smc.temperature=0.5"), 20, "method.smc.temperature: has a cold posterior for a target"},
+		{simulated(t, tempering, "map={epochs: 2}", "prior.anchor={s: 0.1}"), 20, "prior.anchor: makes the prior depend on the data"},
+		{simulated(t, tempering, "map={epochs: 2}", "prior.added={s: 0.1}"), 20, "prior.added: makes the prior depend on the data"},
+		{simulated(t, tempering, "method.smc.temperature=0.5"), 20, "method.smc.temperature: makes the target a cold posterior"},
 		{simulated(t, "map", "map={epochs: 2}"), 20, "method.map: draws nothing from a posterior"},
 		{simulated(t, "ensemble", "map={epochs: 2}"), 20, "method.ensemble: draws nothing from a posterior"},
 		{simulated(t, tempering, "prior.normal.variance=1e80"), 20, "the likelihood cannot be drawn from"},

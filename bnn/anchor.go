@@ -19,7 +19,7 @@ type Anchor struct {
 	Per string `yaml:"per,omitempty"`
 }
 
-// What has an anchor.
+// The values of Anchor.Per: what has an anchor of its own.
 const (
 	PerRun    = "run"
 	PerIsland = "island"

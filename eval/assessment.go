@@ -11,6 +11,7 @@ import (
 type Assessment struct {
 	Metrics    *Metrics
 	Problem    *data.Problem    // the data evaluated on
+	Islands    int              // of the posterior that was evaluated
 	Test       *uq.Predictive   // the posterior's prediction for the examples of Set; nil for regression
 	Groups     []*uq.Predictive // likewise for Problem.Groups, in their order
 	Regression *Regression      // nil for classes

@@ -45,7 +45,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		return nil, err
 	}
 	m := &Metrics{ESS: uq.Number(ess), Cost: e.Cost}
-	a := &Assessment{Metrics: m, Problem: problem}
+	a := &Assessment{Metrics: m, Problem: problem, Islands: len(e.Posterior.LogEvidence)}
 	weightings := [][]float64{e.Posterior.LogWeights}
 	var ways []int // for each row of bnn.Combinations, the index of its weighting
 	if evidences {

@@ -35,7 +35,7 @@ type Metrics struct {
 	LogEvidenceSD        *uq.Number  `json:"log_evidence_sd,omitempty"`        // over the islands; nil: not known, as of one island
 	LogEvidenceError     *uq.Number  `json:"log_evidence_error,omitempty"`     // standard error of LogEvidence: by the scatter over the islands; of one island by the families of its particles; nil: not known
 	LadderBias           *uq.Number  `json:"ladder_bias,omitempty"`            // by how much the adaptation of the ladder has moved LogEvidence, an estimate, in nats; 0 on paths without adaptive steps
-	LogEvidenceJackknife *uq.Number  `json:"log_evidence_jackknife,omitempty"` // standard error of LogEvidence by leaving out islands in turn; nil: one island
+	LogEvidenceJackknife *uq.Number  `json:"log_evidence_jackknife,omitempty"` // standard error of LogEvidence by leaving out islands in turn; nil: not known, as of one island
 	LogEvidenceSingleSD  *uq.Number  `json:"log_evidence_single_sd,omitempty"` // of one island's log evidence over runs, as the islands estimate it of themselves: to be compared with LogEvidenceSD; nil: not known
 	EffectiveIslands     *uq.Number  `json:"effective_islands,omitempty"`      // 1/Σω² of the evidence weights
 	AllClasses           *AllClasses `json:"all_classes,omitempty"`            // with examples of classes that the network does not have; nil without such

@@ -46,7 +46,7 @@ func (a Averaging) check(f *config.Faults) {
 	f.Within("snapshots", a.Snapshots, 1, mostEpochs)
 }
 
-// checkWithin refuses an anchor, and another number of restarts than of members.
+// checkWithin refuses a prior that an estimate moves, and another number of restarts than of members.
 func (a Averaging) checkWithin(around Around, at string, f *config.Faults) {
 	checkUnmoved(strings.TrimPrefix(at, "method.")+" goes on from the restarts as they are", around, f)
 	checkMembers(a.needs().Restarts, around, at, f)

@@ -36,7 +36,7 @@ func (m *Dropout) Defaults() { fill(&m.Passes, 10) }
 // Check wants a pass at least.
 func (m Dropout) Check(f *config.Faults) { f.Within("passes", m.Passes, 1, nn.MaxPasses) }
 
-// Settle refuses an anchor.
+// Settle refuses a prior that an estimate moves.
 func (m Dropout) Settle(around Around, f *config.Faults) Method {
 	checkUnmoved("dropout takes the best restart as it is", around, f)
 	m.Defaults()

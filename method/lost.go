@@ -71,15 +71,6 @@ func (s *Sampling) leaveOut(phase runs.Phase) (found []finding.Finding, err erro
 	return nil, fmt.Errorf("%s %ss were lost, and at least half must remain: %s. The first of them: %s", share, s.Unit, f.Mend(), first.Why)
 }
 
-// Remain is the number of islands that were not lost, as a run has found.
-func (s *Sampling) Remain(found []finding.Finding) int {
-	n := s.Islands
-	for _, f := range finding.All[finding.IslandsLost](found) {
-		n -= f.Islands.Count
-	}
-	return n
-}
-
 // islandsLost is the finding that some of all islands were lost. Moves that accept or reject do not leave the numbers: then it was the
 // weights, which more particles mend. Shared parameters that are learned may have led there, too.
 func (s *Sampling) islandsLost(lost []int, all int, learns bool) finding.IslandsLost {

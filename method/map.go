@@ -16,7 +16,7 @@ var _ Method = MAP{}
 // Title names the method.
 func (MAP) Title() string { return "the best MAP alone" }
 
-// Settle refuses an anchor.
+// Settle refuses a prior that an estimate moves.
 func (m MAP) Settle(around Around, f *config.Faults) Method {
 	checkUnmoved("map takes the best restart as it is", around, f)
 	return m

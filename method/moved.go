@@ -13,7 +13,7 @@ func movedAt(p bnn.PriorSettings) string {
 	return "prior.anchor"
 }
 
-// checkUnmoved refuses a prior about an estimate for a method that samples nothing. does is what the method does in its place.
+// checkUnmoved refuses a prior that an estimate moves, for a method that samples nothing. does says what the method does instead.
 func checkUnmoved(does string, around Around, f *config.Faults) {
 	f.If(around.Prior.Moved(), movedAt(around.Prior), "is for sampling: method %s", does)
 }

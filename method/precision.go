@@ -36,9 +36,9 @@ func value(x *numeral.Number, missing float64) float64 {
 	return float64(*x)
 }
 
-// weightsByEvidence judges weights ω_p ∝ Z_p of several islands, which agree but for the noise of log Z: they explore one posterior. Where noise
-// leaves less than half of the islands effective by a scatter of more than a nat, or scatters by far more, the weights are mostly noise. Where it
-// does neither, and is below a nat, they are right.
+// weightsByEvidence judges weights ω_p ∝ Z_p of several islands. The islands explore one posterior, so their log Z differ by noise alone. The
+// weights are mostly noise if log Z scatters by more than 2 nats, or by more than 1 and less than half of the islands are effective. They are right
+// if log Z scatters by at most 1 nat and at least half of the islands are effective. In between there is no verdict.
 func (s *Sampling) weightsByEvidence(c smc.Combined) finding.Kind {
 	most := c.Effective >= float64(len(c.Omega))/2
 	switch {

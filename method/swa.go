@@ -36,7 +36,7 @@ func (m *SWA) Defaults() { m.complete() }
 // Check refuses settings that are wrong for any averaging.
 func (m SWA) Check(f *config.Faults) { m.check(f) }
 
-// Settle refuses an anchor, and another number of restarts than of members.
+// Settle refuses a prior that an estimate moves, and another number of restarts than of members.
 func (m SWA) Settle(around Around, f *config.Faults) Method {
 	m.checkWithin(around, pathOfSWA, f)
 	m.Defaults()

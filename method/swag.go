@@ -81,7 +81,7 @@ func (m SWAG) Check(f *config.Faults) {
 	}
 }
 
-// Settle refuses an anchor, and another number of restarts than of members.
+// Settle refuses a prior that an estimate moves, and another number of restarts than of members.
 func (m SWAG) Settle(around Around, f *config.Faults) Method {
 	m.checkWithin(around, pathOfSWAG, f)
 	m.Defaults()

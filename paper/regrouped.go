@@ -19,8 +19,8 @@ import (
 )
 
 // Regrouped are runs that compute nothing but scores, of a run that is there: its islands in disjoint groups, in their order, weighted and decided
-// by as the config says. A group is what a run of so many islands alone would be, bit for bit, since an island draws by its own number. A
-// figure is the mean over the groups.
+// by as the config says. The first group is what a run of so many islands would be, bit for bit, since an island draws by its own number. The
+// other groups have the same law, with other draws. A figure is the mean over the groups.
 var Regrouped = &Kind{
 	Parse: func(file string, text []byte, sets ...string) (Work, error) {
 		r, _, err := config.Parse[regrouped](file, text, sets, regroupedParts()...)

@@ -139,11 +139,7 @@ func sbmcSheets() (sheets []sheet) {
 	groups := slices.Concat([]string{right, wrong}, mnist7Groups)
 	add("Epistemic entropy in nats", single(epistemic, []int{3}, append(groups[:len(groups):len(groups)], foreignMean), append(groups[:len(groups):len(groups)], "foreign, mean of four")...))
 	add("Total entropy in nats", single(total, []int{3}, groups, groups...))
-	separated := sheet{title: "AUROC of the epistemic entropy / of the highest probability", first: "cell", of: onMNIST7}
-	for _, group := range groups[1:] {
-		separated.columns = append(separated.columns, sheetColumn{group, []string{aurocBy + group, aurocMax + group}, []int{3, 3}})
-	}
-	sheets = append(sheets, separated)
+	sheets = append(sheets, separation("", onMNIST7, mnist7Groups))
 	names := append(digits(), allDigits)
 	for _, kind := range []string{total, aleatoric, epistemic} {
 		added := len(sheets)

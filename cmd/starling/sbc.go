@@ -109,7 +109,7 @@ func (s *sbcRun) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if !c.Uniform {
-		return fmt.Errorf("the ranks are not uniform: p = %s. The method does not draw from this posterior, or not enough; %s", pages.PValue(c.P), shapes(c))
+		return fmt.Errorf("the ranks are not uniform: p = %s. The method does not draw from this posterior, or makes too few moves: %s", pages.PValue(c.P), shapes(c))
 	}
 	return nil
 }

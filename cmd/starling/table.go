@@ -62,7 +62,7 @@ func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.As
 		wrap(w, "whether the run learnt from some of these examples is not known: "+m.Untold)
 	}
 	if s := spec.Way().Sampling(); s != nil && m.LogEvidence != nil {
-		wrap(w, evidence(s, "method."+method.Methods.Name(spec.Method), m))
+		wrap(w, evidence(s, "method."+method.Methods.Name(spec.Method), a.Islands, m))
 	}
 }
 
@@ -262,9 +262,9 @@ func found(groups uq.Groups, single bool) string {
 	return ""
 }
 
-// evidence writes the line about log Z and the weights of islands. at is the method's key in the config.
-func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
-	words, islands := finding.Beside(m.Findings), s.Remain(m.Findings)
+// evidence writes the line about log Z and the weights of the islands evaluated. at is the method's key in the config.
+func evidence(s *method.Sampling, at string, islands int, m *eval.Metrics) string {
+	words := finding.Beside(m.Findings)
 	line := "log Z " + fixed(*m.LogEvidence, 1)
 	switch {
 	case islands > 1:

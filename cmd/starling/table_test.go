@@ -52,7 +52,11 @@ func show(w io.Writer, spec *starling.Spec, networks int, m *eval.Metrics, group
 			losses.DeepEnsemble, losses.MAP = append(losses.DeepEnsemble, float64(m.DeepEnsemble.NLL)+around), append(losses.MAP, float64(m.MAP.NLL)+around)
 		}
 	}
-	showMetrics(w, spec, e, &eval.Assessment{Metrics: m, Problem: &data.Problem{Name: "wave"}, Losses: losses}, groups)
+	islands := 0
+	if s := spec.Way().Sampling(); s != nil {
+		islands = s.Islands
+	}
+	showMetrics(w, spec, e, &eval.Assessment{Metrics: m, Problem: &data.Problem{Name: "wave"}, Islands: islands, Losses: losses}, groups)
 }
 
 func TestShowMetrics(t *testing.T) {
