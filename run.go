@@ -34,7 +34,6 @@ const (
 	metricsFile   = "metrics.json"          // eval.Metrics
 	decisionFile  = "decision.json"         // eval.Decision, if there is one
 	reportFile    = "report.html"           // the page, written by the command
-	sbcFile       = "sbc.json"              // the result of SBC, an sbc.Summary
 )
 
 // Kind is a kind of run: FitRuns, FilterRuns or SBCRuns.
@@ -45,9 +44,6 @@ var FitRuns = Kind{
 	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, coursesFile, metricsFile, decisionFile, reportFile}, Replaced: []string{decisionFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
 	Most: 1e9, IsCut: func(name string) bool { return safetensors.IsCut(posteriorFile, name) },
 }
-
-// SBCRuns is the kind of run that SBC makes.
-var SBCRuns = Kind{Name: "sbc", Files: []string{sbcFile, reportFile}, Differ: differsSBC}
 
 // TakeFolder makes a folder for a run. If dir exists, the error is fs.ErrExist.
 func TakeFolder(dir string, kind Kind) (*Folder, error) { return runs.TakeFolder(dir, kind) }

@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/numeral"
@@ -20,6 +22,12 @@ import (
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/sbc"
 )
+
+// sbcFile is the file of a check's result in its folder: an sbc.Summary.
+const sbcFile = "sbc.json"
+
+// SBCRuns is the kind of run that SBC makes.
+var SBCRuns = Kind{Name: "sbc", Files: []string{sbcFile, reportFile}, Differ: differsSBC}
 
 // SBCResult is what a check by SBC says of a config's method.
 type SBCResult struct {
@@ -103,6 +111,19 @@ func checkSBC(s *Spec, fits int) error {
 		return s.Fault("", "%d fits are too few or too many to judge ranks by: want %d to %s", fits, sbc.Fewest, numeral.Count(sbc.Most))
 	}
 	return nil
+}
+
+// sbcLead begins the config of a check with its number of fits.
+func sbcLead(fits int) []byte { return fmt.Appendf(nil, "# starling sbc --runs %d\n", fits) }
+
+// differsSBC names the values in which two checks differ.
+func differsSBC(was, is []byte) error {
+	before, _, _ := bytes.Cut(was, []byte("\n"))
+	now, _, _ := bytes.Cut(is, []byte("\n"))
+	if err := config.Diff(was, is); err != nil || bytes.Equal(before, now) {
+		return err
+	}
+	return fmt.Errorf("the check was begun as %q, and is %q now", before, now)
 }
 
 // work makes the fits, and sums them up.
