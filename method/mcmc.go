@@ -99,7 +99,7 @@ var _ Method = MCMC{}
 func (m MCMC) Title() string {
 	together := ""
 	if m.together() > 1 {
-		together = fmt.Sprintf(", %d of which share their step", m.together())
+		together = fmt.Sprintf(", in islands of %d that share a step", m.together())
 	}
 	return fmt.Sprintf("%s of %v, %s epochs each%s%s", numeral.Several(m.Chains, "chain"), m.Move, numeral.Count(m.Epochs), together, coldly(m.Temperature))
 }

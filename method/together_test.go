@@ -47,7 +47,7 @@ func TestChainsTogether(t *testing.T) {
 		t.Errorf("found %s", words(shared.Findings))
 	}
 	m := MCMC{Chains: 80, Together: 10, Epochs: 26, Start: "prior", Keep: KeepLast, Move: mcmc.HMC{Steps: 1}}
-	if got, want := m.Title(), "80 chains of HMC (1 leapfrog), 26 epochs each, 10 of which share their step"; got != want {
+	if got, want := m.Title(), "80 chains of HMC (1 leapfrog), 26 epochs each, in islands of 10 that share a step"; got != want {
 		t.Errorf("the title is %q, want %q", got, want)
 	}
 	if s := m.Sampling(); s.Islands != 8 || s.Particles != 10 || s.Unit != "island" || !s.Chains() {

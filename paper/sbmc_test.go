@@ -271,6 +271,11 @@ func TestMisprints(t *testing.T) {
 	for name := range sbmcMisprints {
 		SBMC.cell(t, name)
 	}
+	for _, name := range []string{"mnist7-gold-2e4", "mnist7-gold-2e5"} {
+		if c := SBMC.cell(t, name); c.Misprints["epistemic_foreign"] != "A3" {
+			t.Errorf("%s: the foreign entropy has mark %q, want A3", name, c.Misprints["epistemic_foreign"])
+		}
+	}
 	var text, markdown bytes.Buffer
 	if err := SBMC.WriteText(&text, nil); err != nil {
 		t.Fatal(err)

@@ -283,7 +283,10 @@ func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 				continue
 			}
 			some = true
-			if c.From != nil {
+			if c.From != nil { // a pattern of many cells makes the others
+				if pattern != c.Name {
+					continue
+				}
 				if err := r.checkRecorded(c); err != nil {
 					return nil, err
 				}
