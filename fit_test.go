@@ -202,7 +202,7 @@ func TestEvents(t *testing.T) {
 					want = append(want, p.Name)
 				}
 			}
-		case s.Chains():
+		case s.Chains() && s.Particles == 1:
 			want = append(want, fmt.Sprintf("%d chains", s.Islands))
 		default:
 			if s.Pilot {

@@ -2,6 +2,7 @@ package starling
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/internal/testkit"
+	"github.com/starling-smc/starling/method"
 )
 
 // TestRunFolder writes a run of every kind, reads it back, and evaluates it anew: the same metrics byte for byte.
@@ -102,6 +104,7 @@ func checkTrace(t *testing.T, trace []TraceLine, r *Result) {
 	if len(last) != sampling.Islands {
 		t.Errorf("a trace of %d islands, want %d", len(last), sampling.Islands)
 	}
+	end := 1 / temperature(r.Spec)
 	left := 0 // of the posterior, whose islands are those that were not lost
 	for island := range len(last) {
 		i, l := island-left, last[island]
@@ -116,16 +119,27 @@ func checkTrace(t *testing.T, trace []TraceLine, r *Result) {
 		if sampling.Drawn {
 			evidence = r.Posterior.LogEvidence[i]
 		}
-		if l.Progress != 1 || float64(l.LogZ) != evidence || !sampling.Path.Traits().Batches && l.Lambda != 1 {
+		if l.Progress != 1 || float64(l.LogZ) != evidence || !sampling.Path.Traits().Batches && l.Lambda != end {
 			t.Errorf("island %d ends at progress %v, λ %v, log Z %v; posterior has %v", island, l.Progress, l.Lambda, l.LogZ, r.Posterior.LogEvidence[i])
 		}
 	}
 	if len(r.Posterior.LogEvidence) != len(last)-left {
 		t.Errorf("the posterior has %d islands, of %d, of which %d were lost", len(r.Posterior.LogEvidence), len(last), left)
 	}
-	if sampling.Chains() != (len(last) > 0 && sampling.Particles == 1) {
+	if sampling.Chains() != (len(last) > 0 && (sampling.Particles == 1 || len(last[0].Chains) == sampling.Particles)) {
 		t.Errorf("%d particles of a %s", sampling.Particles, sampling.Unit)
 	}
+}
+
+// temperature is T of a config's posterior, 1 but of a cold one.
+func temperature(s Spec) float64 {
+	switch m := s.Method.(type) {
+	case method.SMC:
+		return cmp.Or(m.Temperature, 1)
+	case method.MCMC:
+		return cmp.Or(m.Temperature, 1)
+	}
+	return 1
 }
 
 // TestOpenRunErrors: a file of a run that is damaged, missing or does not fit the others is named.
