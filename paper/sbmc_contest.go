@@ -28,6 +28,10 @@ var SBMCContest = Table{
 			Name: "calibration_tempered", Title: "the same, tempered", Short: "tempered", Digits: 4, Most: math.Inf(1), Slow: true, Of: one(calibrationTempered),
 			Legend: "with probabilities corrected by a temperature that the 200 validation images taught",
 		},
+		aside(Measure{
+			Name: "validation_nll", Title: "NLL, validation images", Digits: 4, Most: math.Inf(1), Slow: true, Of: one(validationNLL),
+			Legend: "by it one of the temperatures of the cold posteriors is chosen, and it alone competes",
+		}),
 		{Name: "accuracy", Title: "test: accuracy", Unit: "%", Short: "test acc.", Digits: 2, Most: 100, Of: one(accuracy)},
 		{Name: "nll", Title: "test: NLL", Short: "test NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
 		{Name: "tempered", Title: "test: NLL, tempered", Short: "tempered", Digits: 4, Most: math.Inf(1), Of: one(ofTempered(func(e *eval.Tempered) *uq.Number { return &e.NLL }))},
@@ -54,6 +58,7 @@ func contestCells() (cells []Cell) {
 		more        = "map.restarts=61" // 53 more than the others have: a restart takes 242 epochs in the mean
 		fewer       = "method.mcmc.epochs=40"
 	)
+	short := []string{"method.mcmc.chains=2", "method.mcmc.keep=4", "method.mcmc.epochs=500"}
 	for _, m := range []struct {
 		name, preset string
 		changes      []string
@@ -62,11 +67,15 @@ func contestCells() (cells []Cell) {
 		{"map", "mnist7-map", nil, nil},
 		{"laplace", "mnist7-map", []string{"method={laplace: {draws: 80}}"}, nil},
 		{"ensemble", "mnist7-ensemble", []string{more, "method.ensemble.members=61"}, []string{"method.ensemble.members=2"}},
-		{contestToday, "mnist7", nil, []string{"method.mcmc.chains=2", "method.mcmc.keep=4", "method.mcmc.epochs=500"}},
+		{contestToday, "mnist7", nil, short},
 		{"chains-by-hand", "mnist7", []string{"method.mcmc.move={hmc: {steps: 80}}"}, []string{"method.mcmc.chains=2", "method.mcmc.keep=4", "method.mcmc.epochs=400"}},
+		{"chains-cold-0.5", "mnist7", []string{"method.mcmc.temperature=0.5"}, short},
+		{"chains-cold-0.25", "mnist7", []string{"method.mcmc.temperature=0.25"}, short},
+		{"chains-cold-0.1", "mnist7", []string{"method.mcmc.temperature=0.1"}, short},
 		{"hmc-anchor", "mnist7", []string{"prior.anchor.s=0.1", "method.mcmc={chains: 80, start: prior, epochs: 160, keep: last, move: {hmc: {steps: 1}}}"},
 			[]string{"method.mcmc.chains=2", fewer}},
 		{"smc-anchor", "mnist7-smc", nil, []string{"method.smc.islands=2"}},
+		{"smc-anchor-each", "mnist7-smc", []string{"prior.anchor={s: 0.1, per: island}"}, []string{"method.smc.islands=2"}},
 		{"smc-waste-free", "mnist7-smc", []string{"method.smc.particles=100", "method.smc.waste_free=10", "method.smc.move={hmc: {steps: 1}}"},
 			[]string{"method.smc.islands=2"}},
 		{"dropout", "mnist7-dropout", []string{more, "method.dropout.passes=80"}, nil},
