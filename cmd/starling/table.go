@@ -297,7 +297,8 @@ func evidence(s *method.Sampling, at string, islands int, m *eval.Metrics) strin
 		return line
 	}
 	change := fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Evidence{}))
-	for _, f := range finding.All[finding.EvidenceScatters](m.Findings) {
+	if scatters := finding.All[finding.EvidenceScatters](m.Findings); len(scatters) > 0 {
+		f := scatters[0]
 		if f.Used {
 			change = fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Equal{}))
 		}
