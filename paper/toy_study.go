@@ -160,7 +160,7 @@ func (s toyScore) moves(name string, runs []toyRun) toyMoves {
 	for _, r := range runs {
 		slower := max(r.IACT[0], r.IACT[1])
 		out.IACT += slower / uq.Number(n)
-		out.Cost += slower * uq.Number(float64(r.Gradients)/float64(r.States)/n)
+		out.Cost += uq.Number(slower * uq.Number(float64(r.Gradients)/float64(r.States)/n))
 		for i, m := range r.Mean {
 			off := (m - s.toyTruth.Mean[i]) / s.SD[i]
 			out.Error += float64(off*off) / (2 * n)

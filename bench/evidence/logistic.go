@@ -98,7 +98,7 @@ func goodWines() (*data.Set, error) {
 // log is the log-density of data and parameters together, and adds its gradient and its negative Hessian, if they are not nil.
 func (l logistic) log(theta, grad, hessian []float64) (log float64) {
 	for _, t := range theta {
-		log -= float64(t*t)/(2*priorVariance) + 0.5*math.Log(2*math.Pi*priorVariance)
+		log -= float64(t*t)/(2*priorVariance) + float64(0.5*math.Log(2*math.Pi*priorVariance))
 	}
 	for i, y := range l.y {
 		x, z := l.x[i*l.d:(i+1)*l.d], 0.0
@@ -112,7 +112,7 @@ func (l logistic) log(theta, grad, hessian []float64) (log float64) {
 		}
 		p := 1 / (1 + math.Exp(-z))
 		for k, v := range x {
-			grad[k] += (float64(y) - p) * float64(v)
+			grad[k] += float64((float64(y) - p) * float64(v))
 			for m, w := range x {
 				hessian[k*l.d+m] += float64(p * (1 - p) * float64(v) * float64(w))
 			}
