@@ -25,20 +25,28 @@ import (
 // It begins at no cell, or at one before it.
 func TestEveryCellParses(t *testing.T) {
 	for _, table := range Tables {
-		seen := map[string]bool{}
+		named := map[string]Cell{}
 		for _, c := range table.Cells {
-			if seen[c.Name] {
+			if _, ok := named[c.Name]; ok {
 				t.Errorf("%s: two cells are named %s", table.Name, c.Name)
 			}
+			named[c.Name] = c
+		}
+		for _, c := range table.Cells {
 			for _, n := range c.Needs {
-				if !seen[n.Cell] {
-					t.Errorf("%s: cell %s needs %s, which does not stand before it", table.Name, c.Name, n.Cell)
+				if need, ok := named[n.Cell]; !ok || need.Config == nil {
+					t.Errorf("%s: cell %s needs %s, which is no cell that can be run", table.Name, c.Name, n.Cell)
 				}
 			}
-			seen[c.Name] = true
 			if c.NotRun != "" {
 				if c.Config != nil || c.Substitute != "" || c.Needs != nil {
 					t.Errorf("%s: cell %s is not run, and has what runs need", table.Name, c.Name)
+				}
+				continue
+			}
+			if c.From != nil {
+				if c.Config != nil || c.Needs != nil {
+					t.Errorf("%s: cell %s shows the runs of another table, and has what runs need", table.Name, c.Name)
 				}
 				continue
 			}
