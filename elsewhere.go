@@ -137,8 +137,11 @@ func elsewhere(o Options, s *Spec, sums map[string]string, told func() method.St
 	}
 }
 
-// oneByOne makes calls of different goroutines take turns.
+// oneByOne makes calls of different goroutines take turns. Where progress is nil, nobody is told.
 func oneByOne(progress func(Event)) func(Event) {
+	if progress == nil {
+		return func(Event) {}
+	}
 	var turn sync.Mutex
 	return func(e Event) {
 		turn.Lock()

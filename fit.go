@@ -68,10 +68,7 @@ type fit struct {
 // plan makes all checks before the work begins. The last of them, of the disk, needs the run, which it begins in the folder or reads
 // back from there.
 func plan(s Spec, o Options) (*fit, error) {
-	f := &fit{}
-	if f.progress = oneByOne(o.Progress); o.Progress == nil {
-		f.progress = func(Event) {}
-	}
+	f := &fit{progress: oneByOne(o.Progress)}
 	now := time.Now
 	if o.now != nil {
 		now = o.now

@@ -54,9 +54,6 @@ func SBC(ctx context.Context, spec Spec, fits int, o Options) (_ *SBCResult, err
 	m := Manifest{Started: now(), Kernel: lanes.Kernel()}
 	m.Version, m.Revision = Version()
 	tell := oneByOne(o.Progress)
-	if o.Progress == nil {
-		tell = func(Event) {}
-	}
 	threads := pool.New(o.Threads)
 	p, err := spec.Plan(o.DataDir, o.Memory/int64(min(threads.Threads(), fits)), method.Job{Pool: threads, Tell: func(s method.Status) { tell(&Progress{s}) }})
 	if err != nil {

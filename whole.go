@@ -93,10 +93,7 @@ func MakeElsewhere(ctx context.Context, c cluster.Cluster, all []Whole, dataDir 
 	if err := m.prepare(ctx); err != nil || len(m.tasks) == 0 {
 		return failed, err
 	}
-	watch := &wholeWatch{all: len(all), done: len(all) - len(m.tasks), at: map[int]runs.Step{}, machines: map[string]bool{}, tell: func(Event) {}}
-	if progress != nil {
-		watch.tell = oneByOne(progress)
-	}
+	watch := &wholeWatch{all: len(all), done: len(all) - len(m.tasks), at: map[int]runs.Step{}, machines: map[string]bool{}, tell: oneByOne(progress)}
 	watch.refused = refusals(watch.tell)
 	watch.tell(&Submitted{m.tasks[0].Run()})
 	watch.report()

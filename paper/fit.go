@@ -110,6 +110,23 @@ func of(metric func(*eval.Metrics) *uq.Number) func(*fitDone) (float64, error) {
 	}
 }
 
+// optional is a measure of a metric that many runs lack.
+func optional(metric func(*eval.Metrics) *uq.Number) func(Done) (Values, error) {
+	return func(d Done) (Values, error) {
+		if own, ok := d.(*fitDone); ok {
+			if v := metric(own.Metrics); v != nil {
+				return Values{*v}, nil
+			}
+		}
+		return nil, nil
+	}
+}
+
+// beside is a measure of the sheets.
+func beside(name string, metric func(*eval.Metrics) *uq.Number) Measure {
+	return Measure{Name: name, Title: name, Most: math.Inf(1), Beside: true, Of: optional(metric)}
+}
+
 // regression returns the predictions for the run's test examples.
 func (d *fitDone) regression() (*eval.Regression, error) {
 	if d.assessed == nil {

@@ -45,10 +45,9 @@ type needed struct {
 
 // MissingError names a run whose networks a cell takes, and which is not there.
 type MissingError struct {
-	Cell    string
-	Seed    uint64
-	Reduced bool
-	Err     error
+	Cell string
+	Seed uint64
+	Err  error
 }
 
 func (e *MissingError) Error() string {

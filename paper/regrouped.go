@@ -12,7 +12,6 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
-	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
@@ -84,22 +83,14 @@ func (r regrouped) Run(ctx context.Context, o starling.Options) ([]string, error
 	if err != nil {
 		return nil, &starling.DataError{Err: err}
 	}
-	workers := pool.New(o.Threads)
-	m := starling.Manifest{Threads: workers.Threads(), Kernel: lanes.Kernel(), Data: run.Manifest.Data}
-	m.Version, m.Revision = starling.Version()
-	record, err := runs.Open(o.Folder, r.YAML(), m, runs.Options{Every: o.Every})
-	if err != nil || record.Done() {
-		return nil, err
-	}
-	s := scoredGroups{Run: string(run.Spec.YAML()), Cost: ofGroup(run.Cost, len(groups))}
-	err = record.Aside(func() (err error) {
-		s.Groups, err = r.score(ctx, run, groups, workers, o)
-		return err
+	return nil, keepScores(o, r.YAML(), run.Manifest.Data, func(own *runs.Run, workers *pool.Pool) ([]runs.File, error) {
+		s := scoredGroups{Run: string(run.Spec.YAML()), Cost: ofGroup(run, len(groups))}
+		err := own.Aside(func() (err error) {
+			s.Groups, err = r.score(ctx, run, groups, workers, o)
+			return err
+		})
+		return []runs.File{{Name: groupsFile, Write: func(w io.Writer) error { return jsontext.Write(w, s) }}}, err
 	})
-	if err == nil {
-		err = record.Finish([]runs.File{{Name: groupsFile, Write: func(w io.Writer) error { return jsontext.Write(w, s) }}})
-	}
-	return nil, record.Close(err)
 }
 
 // groups are the numbers of the islands of each group.
@@ -129,13 +120,13 @@ func evidences(run *starling.Run) bool {
 }
 
 // ofGroup is the mean cost of a group. What comes before the islands each of them needs as a whole.
-func ofGroup(whole *eval.Cost, groups int) *eval.Cost {
-	if whole == nil {
+func ofGroup(run *starling.Run, groups int) *eval.Cost {
+	if run.Cost == nil {
 		return nil
 	}
-	c := new(eval.Cost)
-	for _, p := range whole.Phases {
-		if p.Name == "islands" || p.Name == "chains" {
+	c, s := new(eval.Cost), run.Spec.Way().Sampling()
+	for _, p := range run.Cost.Phases {
+		if s != nil && p.Name == s.Unit+"s" {
 			p.Gradients, p.Values, p.Validation = p.Gradients/groups, p.Values/groups, p.Validation/groups
 		}
 		c.Add(p.Name, p.Work)
@@ -178,12 +169,9 @@ func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int,
 
 // Open implements Work.
 func (r regrouped) Open(ctx context.Context, dir string, o starling.Options) (Done, error) {
-	record, err := runs.Read(dir, regroupedRuns)
+	record, err := readScores(dir, regroupedRuns, r.YAML())
 	if err != nil {
 		return nil, err
-	}
-	if err := config.Diff(record.Config, r.YAML()); err != nil {
-		return nil, &DifferentError{err}
 	}
 	var s scoredGroups
 	var spec starling.Spec

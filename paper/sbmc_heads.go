@@ -89,17 +89,12 @@ func groupMeasures() (all []Measure) {
 			{epistemic, func(g *uq.Group) *uq.Number { return &g.Epistemic }}, {total, func(g *uq.Group) *uq.Number { return &g.Total }},
 			{aurocBy, func(g *uq.Group) *uq.Number { return g.AUROC }}, {aurocMax, func(g *uq.Group) *uq.Number { return g.AUROCMaxProb }},
 		} {
-			name := m.prefix + group
-			all = append(all, Measure{Name: name, Title: name, Most: math.Inf(1), Beside: true, Of: func(d Done) (Values, error) {
-				own, ok := d.(*fitDone)
-				if !ok {
-					return nil, errLacks
+			all = append(all, beside(m.prefix+group, func(metrics *eval.Metrics) *uq.Number {
+				if g := groupOf(metrics, inMetrics(group)); g != nil {
+					return m.of(g)
 				}
-				if g := groupOf(own.Metrics, inMetrics(group)); g != nil && m.of(g) != nil {
-					return Values{*m.of(g)}, nil
-				}
-				return nil, nil
-			}})
+				return nil
+			}))
 		}
 	}
 	return all

@@ -27,23 +27,6 @@ func evidenceMeasures() []Measure {
 	return all
 }
 
-// optional is a measure of a metric that many runs lack.
-func optional(metric func(*eval.Metrics) *uq.Number) func(Done) (Values, error) {
-	return func(d Done) (Values, error) {
-		if own, ok := d.(*fitDone); ok {
-			if v := metric(own.Metrics); v != nil {
-				return Values{*v}, nil
-			}
-		}
-		return nil, nil
-	}
-}
-
-// beside is a measure of the sheets.
-func beside(name string, metric func(*eval.Metrics) *uq.Number) Measure {
-	return Measure{Name: name, Title: name, Most: math.Inf(1), Beside: true, Of: optional(metric)}
-}
-
 // aleatoric are figures of a group, as epistemic and total.
 const aleatoric = "aleatoric_"
 

@@ -136,7 +136,7 @@ cifar10-s20-hmc-p4 90.73 .02 .2840 .1406 .03368  .1368  .4524  .2909 .9611
 `},
 }
 
-// figures reads the tables into the published figures of cells. A mistake in them panics: a test reads all.
+// figuresOf reads the tables into the published figures of cells. A mistake in them panics: a test reads all.
 func figuresOf(tables []printedTable) map[string]Figures {
 	all := map[string]Figures{}
 	for _, t := range tables {

@@ -118,7 +118,7 @@ func (c *Cell) Ready(ctx context.Context, seed uint64, reduced bool, dir string,
 	at := c.place(seed, reduced, dir, o.DataDir)
 	for i, n := range c.Needs {
 		if _, err := networksIn(at.Needs[i], c.takesPosterior()); errors.As(err, new(*starling.NotDoneError)) {
-			return &MissingError{n.Cell, seed + n.Later, reduced, &starling.DataError{Err: err}}
+			return &MissingError{n.Cell, seed + n.Later, &starling.DataError{Err: err}}
 		}
 	}
 	if err := keepNeeds(dir, at.Needs, c.takesPosterior()); err != nil || c.Prepare == nil {

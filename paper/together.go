@@ -15,7 +15,6 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
-	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
@@ -64,18 +63,13 @@ func (t together) Run(ctx context.Context, o starling.Options) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	workers := pool.New(o.Threads)
-	m := starling.Manifest{Threads: workers.Threads(), Kernel: lanes.Kernel(), Data: d.Manifest.Data}
-	m.Version, m.Revision = starling.Version()
-	run, err := runs.Open(o.Folder, t.YAML(), m, runs.Options{Every: o.Every})
-	if err != nil || run.Done() {
-		return nil, err
-	}
-	return nil, run.Close(t.score(ctx, d, run, workers, o))
+	return nil, keepScores(o, t.YAML(), d.Manifest.Data, func(run *runs.Run, workers *pool.Pool) ([]runs.File, error) {
+		return t.score(ctx, d, run, workers, o)
+	})
 }
 
-// score evaluates the ensemble and writes the files.
-func (t together) score(ctx context.Context, d *fitDone, run *runs.Run, workers *pool.Pool, o starling.Options) (err error) {
+// score evaluates the ensemble. It returns the files.
+func (t together) score(ctx context.Context, d *fitDone, run *runs.Run, workers *pool.Pool, o starling.Options) (files []runs.File, err error) {
 	if o.Progress != nil {
 		o.Progress(&starling.Progress{Status: method.Status{Phase: "evaluation"}})
 	}
@@ -91,17 +85,17 @@ func (t together) score(ctx context.Context, d *fitDone, run *runs.Run, workers 
 		assessed, err = d.Spec.Evaluate(ctx, &d.Ensembles, p, workers)
 		return err
 	}); err != nil {
-		return err
+		return nil, err
 	}
 	if run.Manifest.Cost, err = json.Marshal(d.Cost); err != nil {
-		return err
+		return nil, err
 	}
-	files := []runs.File{{Name: metricsFile, Write: assessed.Metrics.WriteJSON},
+	files = []runs.File{{Name: metricsFile, Write: assessed.Metrics.WriteJSON},
 		{Name: posteriorFile, Write: func(w io.Writer) error { return bnn.WritePosterior(w, d.Posterior) }}}
 	if d.Decision != nil {
 		files = append(files, runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, d.Decision) }})
 	}
-	return run.Finish(files)
+	return files, nil
 }
 
 // networks reads the runs: the first of them, with the networks of all, and what all of them cost.
@@ -149,12 +143,9 @@ func whole(e *bnn.Ensemble) []float64 {
 
 // Open implements Work. The runs must still be there.
 func (t together) Open(ctx context.Context, dir string, o starling.Options) (Done, error) {
-	record, err := runs.Read(dir, ensembleRuns)
+	record, err := readScores(dir, ensembleRuns, t.YAML())
 	if err != nil {
 		return nil, err
-	}
-	if err := config.Diff(record.Config, t.YAML()); err != nil {
-		return nil, &DifferentError{err}
 	}
 	d, err := t.networks()
 	if err != nil {
