@@ -59,19 +59,24 @@ func contestCells() (cells []Cell) {
 		fewer       = "method.mcmc.epochs=40"
 	)
 	short := []string{"method.mcmc.chains=2", "method.mcmc.keep=4", "method.mcmc.epochs=500"}
-	for _, m := range []struct {
+	type entry struct {
 		name, preset string
 		changes      []string
 		reduced      []string
-	}{
+	}
+	byRule, byHand := entry{contestToday, "mnist7", nil, short}, entry{"chains-by-hand", "mnist7", []string{"method.mcmc.move={hmc: {steps: 80}}"}, short}
+	cold := func(of entry) (all []entry) {
+		for _, t := range []string{"0.5", "0.25", "0.1"} {
+			all = append(all, entry{of.name + "-cold-" + t, of.preset, append([]string{"method.mcmc.temperature=" + t}, of.changes...), of.reduced})
+		}
+		return all
+	}
+	for _, m := range slices.Concat([]entry{
 		{"map", "mnist7-map", nil, nil},
 		{"laplace", "mnist7-map", []string{"method={laplace: {draws: 80}}"}, nil},
 		{"ensemble", "mnist7-ensemble", []string{more, "method.ensemble.members=61"}, []string{"method.ensemble.members=2"}},
-		{contestToday, "mnist7", nil, short},
-		{"chains-by-hand", "mnist7", []string{"method.mcmc.move={hmc: {steps: 80}}"}, []string{"method.mcmc.chains=2", "method.mcmc.keep=4", "method.mcmc.epochs=400"}},
-		{"chains-cold-0.5", "mnist7", []string{"method.mcmc.temperature=0.5"}, short},
-		{"chains-cold-0.25", "mnist7", []string{"method.mcmc.temperature=0.25"}, short},
-		{"chains-cold-0.1", "mnist7", []string{"method.mcmc.temperature=0.1"}, short},
+		byRule, byHand,
+	}, cold(byRule), cold(byHand), []entry{
 		{"hmc-anchor", "mnist7", []string{"prior.anchor.s=0.1", "method.mcmc={chains: 80, start: prior, epochs: 160, keep: last, move: {hmc: {steps: 1}}}"},
 			[]string{"method.mcmc.chains=2", fewer}},
 		{"smc-anchor", "mnist7-smc", nil, []string{"method.smc.islands=2"}},
@@ -81,7 +86,7 @@ func contestCells() (cells []Cell) {
 		{"dropout", "mnist7-dropout", []string{more, "method.dropout.passes=80"}, nil},
 		{"swag", "mnist7-swag", []string{"method.swag.members=8", "method.swag.snapshots=1575"}, []string{"method.swag.members=2", "method.swag.snapshots=3"}},
 		{"sghmc", "mnist7-sghmc", []string{"method.mcmc.epochs=1600"}, []string{"method.mcmc.chains=2", "method.mcmc.keep=4", fewer}},
-	} {
+	}) {
 		c := Cell{Name: m.name, Config: preset(m.preset), Changes: append([]string{temperature}, m.changes...), Reduced: append([]string{"map.restarts=2", "map.epochs=3"}, m.reduced...)}
 		if m.name != contestToday {
 			c.Against = contestToday
