@@ -201,17 +201,25 @@ func TestMixtureStudy(t *testing.T) {
 	if err := one.WriteText(&text); err != nil || !strings.Contains(text.String(), "200 particles, 80 iterations of which the first 40 are left out, 2 runs") {
 		t.Errorf("%v: %s", err, text.String())
 	}
-	d := xml.NewDecoder(bytes.NewReader(one.Picture()))
-	for charts := 0; ; {
-		token, err := d.Token()
-		if begin, ok := token.(xml.StartElement); ok && begin.Name.Local == "svg" {
-			charts++
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) || charts != 5 {
-				t.Errorf("picture of %d elements svg: %v", charts, err)
+	if charts, err := elements(one.Picture(), "svg"); charts != 5 || err != nil {
+		t.Errorf("picture of %d elements svg: %v", charts, err)
+	}
+}
+
+// elements counts the elements of that name in a picture.
+func elements(svg []byte, name string) (int, error) {
+	n := 0
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		switch token, err := d.Token(); {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return n, err
+		default:
+			if begin, ok := token.(xml.StartElement); ok && begin.Name.Local == name {
+				n++
 			}
-			break
 		}
 	}
 }

@@ -3,9 +3,7 @@ package paper
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
-	"io"
 	"math"
 	"reflect"
 	"strings"
@@ -249,17 +247,7 @@ func TestToyStudy(t *testing.T) {
 	if err := one.WriteText(&text); err != nil || !strings.Contains(text.String(), "2 chains, 10000 gradients each") {
 		t.Errorf("%v: %s", err, text.String())
 	}
-	d := xml.NewDecoder(bytes.NewReader(one.Picture()))
-	for charts := 0; ; {
-		token, err := d.Token()
-		if begin, ok := token.(xml.StartElement); ok && begin.Name.Local == "svg" {
-			charts++
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) || charts != 1+15+3+2 {
-				t.Errorf("picture of %d elements svg: %v", charts, err)
-			}
-			break
-		}
+	if charts, err := elements(one.Picture(), "svg"); charts != 1+15+3+2 || err != nil {
+		t.Errorf("picture of %d elements svg: %v", charts, err)
 	}
 }
