@@ -54,7 +54,7 @@ func TestEvidenceOfAPart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := ParseSpec("trees.yaml", text, method("evidence")); (err == nil) != in {
-			t.Errorf("%s: islands weighed by evidence: %v", path, err)
+			t.Errorf("%s: islands weighted by evidence: %v", path, err)
 		}
 	}
 }

@@ -189,7 +189,7 @@ func TestInitIsStart(t *testing.T) {
 	spec.Method = islands
 	var config *ConfigError
 	if _, err := Fit(context.Background(), spec, Options{}); !errors.As(err, &config) || !strings.Contains(err.Error(), "islands cannot be weighted by evidence") {
-		t.Errorf("islands weighed by an evidence that nobody estimated: error %v", err)
+		t.Errorf("islands weighted by an evidence that nobody estimated: error %v", err)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestSBCOfSGHMC(t *testing.T) {
 	calibratedBySBC(t, simulated(t, "{mcmc: {chains: 2, start: prior, epochs: 300, keep: 40, move: {sghmc: {batch: 12, step: 0.005}}}}", "prior.normal.variance=0.1"), 30)
 }
 
-// States of waste-free chains are thinned along them, and islands are weighed as combine says.
+// States of waste-free chains are thinned along them, and islands are weighted as combine says.
 func TestSBCOfIslands(t *testing.T) {
 	c := calibratedBySBC(t, simulated(t, "{smc: {particles: 60, waste_free: 10, islands: 2, combine: evidence}}"), 40)
 	if c.IACT == nil || c.Networks >= 120 || !(c.Effective < float64(c.Networks)) {

@@ -23,7 +23,7 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// TestCombine: what is shown, saved and served is weighed as the method says; both ways are computed.
+// TestCombine: what is shown, saved and served is weighted as the method says; both ways are computed.
 func TestCombine(t *testing.T) {
 	for _, by := range []string{"equal", "evidence"} {
 		r := fitted(t, trees(t, "method.smc.combine="+by), Options{})

@@ -112,7 +112,7 @@ func TestCombineErrors(t *testing.T) {
 	}
 }
 
-// An ensemble can be weighed by either rule, whichever it was combined by, and is not changed.
+// An ensemble can be weighted by either rule, whichever it was combined by, and is not changed.
 func TestWeigh(t *testing.T) {
 	islands := []Island{
 		{Theta: []float64{1, 2, 3}, LogEvidence: -2e5},

@@ -222,7 +222,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// Under several weightings at once each has the bits that it has alone: all particles, their islands weighed otherwise,
+// Under several weightings at once each has the bits that it has alone: all particles, their islands weighted otherwise,
 // and one of them.
 func TestEvaluateUnderSeveralWeightings(t *testing.T) {
 	e, set := random(t, 20, 1100)

@@ -134,7 +134,7 @@ func TestAssessmentIsWhatMetricsSay(t *testing.T) {
 	}
 }
 
-// TestEnsembleESS: metrics have the effective sample size of the posterior's weights, with islands weighed as they are.
+// TestEnsembleESS: metrics have the effective sample size of the posterior's weights, with islands weighted as they are.
 func TestEnsembleESS(t *testing.T) {
 	net, p := network(t, 3, nn.Categorical{}), problem(t, testkit.Table(90, "yes", "no", "perhaps"), true, false)
 	for _, row := range bnn.Combinations {

@@ -51,7 +51,7 @@ type chain struct {
 	kept                 []int32     // the indices of the states that are kept
 	summary              []summary   // and what these states say
 	explained            []float64   // measurements that each target explains, the mean over some of these states; nil: unknown
-	evidence             evidence    // of the scan, where its draws are weighed
+	evidence             evidence    // of the scan, where its draws are weighted
 	exact                *exactIndex // what the exact draw of the index needs; nil until it is used
 }
 

@@ -136,9 +136,9 @@ func TestWeightsCorrectAugmentedEpochs(t *testing.T) {
 			}
 			return math.Abs(sum) / math.Sqrt(square)
 		}
-		plain, weighed := off(func(int) float64 { return 1 }), off(func(j int) float64 { return math.Exp(-out.Energy[j]) })
-		if !(weighed <= 6 && plain > 6) {
-			t.Errorf("coordinate %d is off by %.1f standard errors with weights, by %.1f without", i, weighed, plain)
+		plain, weighted := off(func(int) float64 { return 1 }), off(func(j int) float64 { return math.Exp(-out.Energy[j]) })
+		if !(weighted <= 6 && plain > 6) {
+			t.Errorf("coordinate %d is off by %.1f standard errors with weights, by %.1f without", i, weighted, plain)
 		}
 	}
 }

@@ -52,10 +52,10 @@ func TestMovesAreCorrectedAsTheySay(t *testing.T) {
 			return most
 		}
 		plain := off(func(int) float64 { return 1 })
-		weighed := off(func(j int) float64 { return math.Exp(-out.Energy[j]) })
+		weighted := off(func(j int) float64 { return math.Exp(-out.Energy[j]) })
 		switch says := move.Traits().Corrected; {
-		case says == ByAcceptance && !(plain <= 6 && weighed > 6), says == ByWeight && !(weighed <= 6 && plain > 6):
-			t.Errorf("%s says %d: it is off by %.1f standard errors, and by %.1f with weights", row.Name, says, plain, weighed)
+		case says == ByAcceptance && !(plain <= 6 && weighted > 6), says == ByWeight && !(weighted <= 6 && plain > 6):
+			t.Errorf("%s says %d: it is off by %.1f standard errors, and by %.1f with weights", row.Name, says, plain, weighted)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestAnIslandIsAtItsRestart(t *testing.T) {
 	}
 }
 
-// Islands with priors of their own have no common evidence, by which they could be weighed or to which a pilot would lead.
+// Islands with priors of their own have no common evidence, by which they could be weighted or to which a pilot would lead.
 func TestBadApart(t *testing.T) {
 	apart := around(SMC{})
 	apart.Prior.Anchor = &bnn.Anchor{S: 0.1, Per: bnn.PerIsland}

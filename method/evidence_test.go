@@ -26,7 +26,7 @@ func TestEvidenceOfRecordedRuns(t *testing.T) {
 	}{
 		"right":   {200, bnn.Equal{}, false, "weights by evidence are right: they leave 7.9 of 8 islands effective", ""},
 		"between": {10, bnn.Equal{}, false, "", ""},
-		"noise": {6, bnn.Equal{}, false, "weights by evidence would be mostly noise, and leave 3.5 of 8 islands effective: so islands are weighed equally",
+		"noise": {6, bnn.Equal{}, false, "weights by evidence would be mostly noise, and leave 3.5 of 8 islands effective: so islands are weighted equally",
 			"about 13 particles an island instead of 6 (there the scatter should fall to 1), more moves in an iteration or waste_free"},
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", "evidence", name+".jsonl"))
@@ -56,7 +56,7 @@ func TestEvidenceOfRecordedRuns(t *testing.T) {
 		if name != "noise" {
 			continue
 		}
-		// The same islands, weighed by evidence all the same, under an anchored prior, and waste-free.
+		// The same islands, weighted by evidence all the same, under an anchored prior, and waste-free.
 		s.Combine, s.anchored, s.WasteFree = bnn.Evidence{}, true, 2
 		f := finding.All[finding.EvidenceScatters](s.evidenceOf(trace, logZ))[0]
 		if !f.Used || !f.Anchored || f.WasteFree || !strings.HasPrefix(f.Instead(), "the islands' weights by evidence are mostly noise") {

@@ -101,8 +101,8 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		by = finding.Alone
 	case s.Move.Traits().Invariant():
 		by = finding.Accepted
-	case s.Weighed:
-		by = finding.Weighed
+	case s.Weighted:
+		by = finding.Weighted
 	}
 	found = append(found, finding.Of(finding.IslandsEnd{
 		Fewest: int(iterations.low), Most: int(iterations.high), Least: finding.Known(acceptance.low), Highest: finding.Known(acceptance.high),

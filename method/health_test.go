@@ -189,7 +189,7 @@ func TestNoEvidence(t *testing.T) {
 	}
 }
 
-// An evidence is the posterior's, or islands can be weighed by it, where path, start and weight alone say so. A finding says
+// An evidence is the posterior's, or islands can be weighted by it, where path, start and weight alone say so. A finding says
 // what the evidence of a run is of.
 func TestEvidenceOf(t *testing.T) {
 	part, all := line(1, 8, 0, 8), line(1, 8, 0, 8)

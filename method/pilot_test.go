@@ -169,7 +169,7 @@ func TestPilotResumes(t *testing.T) {
 // On the temperatures of a pilot, with a fixed move, Z is unbiased for any number of particles: its mean over 500 islands is the exact
 // one. log Z is nearly normal, of standard deviation s, so that the mean is tested by mean log Z + s²/2, whose standard error is
 // s √((1 + s²/2)/n), .05 with 24 particles. It fails once in 1e6 seeds, by a normal bound. Errors of half a nat are found for sure, as a step of
-// the ladder that is not weighed. Such islands have no bias by their ladder, and say so.
+// the ladder that is not weighted. Such islands have no bias by their ladder, and say so.
 func TestEvidenceAfterAPilot(t *testing.T) {
 	testkit.Statistics(t)
 	exact := linearEvidence(regression(30))

@@ -23,7 +23,7 @@ type Sampling struct {
 
 	Start      string   // the start of the particles, by its name in a config
 	Whole      smc.Path // Path, with what leads to its first target
-	Weighed    bool     // the weights count the energy errors of the moves
+	Weighted   bool     // the weights count the energy errors of the moves
 	NoPath     string   // the name of a weighting that leaves out the change of target, so that weights follow no path of targets; empty: of no such one
 	Drawn      bool     // particles begin at draws of the prior, whose weights are known
 	Learned    bool     // layers that are not random are learned, so that no one model has the evidence

@@ -348,7 +348,7 @@ func (m SMC) target() smc.Path {
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.target(), Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Step: stepOf(pathOfSMC, m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, WasteFree: m.WasteFree, Comparable: m.comparable(), couldWasteFree: m.couldWasteFree(),
+		Step: stepOf(pathOfSMC, m.Move), Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighted: m.Weight != nil && m.Weight.Traits().Energy, Drawn: m.start().drawn, Learned: m.Learn != nil, WasteFree: m.WasteFree, Comparable: m.comparable(), couldWasteFree: m.couldWasteFree(),
 		at: pathOfSMC, apart: m.own, temperature: m.Temperature, every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }

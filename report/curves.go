@@ -143,7 +143,7 @@ func (v *view) acceptance() curve {
 	}
 	if !v.sampling.Move.Traits().Invariant() {
 		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and "
-		if v.sampling.Weighed {
+		if v.sampling.Weighted {
 			c.caption += "its energy error goes into the weight."
 		} else {
 			c.caption += "nothing corrects its energy error."
@@ -232,7 +232,7 @@ func (v *view) testCurves() []curve {
 func (v *view) batchCurves() (all []curve) {
 	if !v.sampling.Move.Traits().Invariant() {
 		caption := "It is added to the log-weights: above a few nats one particle gets nearly all the weight."
-		if !v.sampling.Weighed {
+		if !v.sampling.Weighted {
 			caption = "The weights leave it out, and nothing corrects it: where it is large, the particles follow another law than the posterior."
 		}
 		all = append(all, curve{

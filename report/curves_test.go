@@ -293,7 +293,7 @@ func TestLeapfrogsAreDrawn(t *testing.T) {
 // TestWhatCorrectsErrors: for moves without accept or reject the page says that the weights correct their energy errors where the
 // weights do, and that nothing does where they do not.
 func TestWhatCorrectsErrors(t *testing.T) {
-	for w, weighed := range map[smc.Weighting]bool{smc.Momentum{}: true, smc.Momentum{Literal: true}: true, smc.Bootstrap{}: false, smc.Equal{}: false} {
+	for w, weighted := range map[smc.Weighting]bool{smc.Momentum{}: true, smc.Momentum{Literal: true}: true, smc.Bootstrap{}: false, smc.Equal{}: false} {
 		f := schemed(t, 1, smc.Schedule[smc.Full]{Iterations: 6}, []int{60, 60, 60, 60, 60, 60}, nil, nil)
 		m := f.run.Spec.Method.(method.SMC)
 		m.Weight = w
@@ -311,7 +311,7 @@ func TestWhatCorrectsErrors(t *testing.T) {
 			}
 		}
 		for text, times := range map[string]int{"goes into the weight": 1, "added to the log-weights": 1, "their errors are in the weights": 1, "nothing corrects": 3} {
-			if text == "nothing corrects" == weighed {
+			if text == "nothing corrects" == weighted {
 				times = 0
 			}
 			if got := strings.Count(said, text); got != times {

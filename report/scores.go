@@ -47,17 +47,17 @@ func Ensembles(spec *starling.Spec, m *eval.Metrics) []Scored {
 func (v *view) scores() section {
 	all := Ensembles(&v.run.Spec, v.a.Metrics)
 	var columns []string
-	weighed := ""
+	weighted := ""
 	for _, e := range all {
 		columns = append(columns, e.Name)
 	}
 	for _, row := range bnn.Combinations {
 		if slices.Contains(columns, row.Part.String()) {
-			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighted in that way.", row.Part)
+			weighted += fmt.Sprintf(" “%s” is the posterior with its islands weighted in that way.", row.Part)
 		}
 	}
 	return section{ID: "figures", Title: "Figures", Tables: slices.Concat(v.withIntervals(withTempered(compare(columns, all), all)), v.members(), v.byClass()),
-		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s%s", count(v.a.Metrics.N), v.part(), dash(all), weighed)}}
+		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s%s", count(v.a.Metrics.N), v.part(), dash(all), weighted)}}
 }
 
 // withIntervals says in the caption of each table how many examples it is of, and puts the intervals of the posterior's figures beside them if

@@ -115,7 +115,7 @@ out-of-distribution inputs found (AUROC): eight 0.94 on 500; wrong answers 0.93
 on 500
 log Z −182.6 ± 2.4, jackknife ± 3.1, of islands that scatter by 6.9 and say 5.2
 of themselves; weights by evidence would be mostly noise, and leave 1.4 of 8
-islands effective: so islands are weighed equally (--set
+islands effective: so islands are weighted equally (--set
 method.smc.combine=evidence). To lessen the scatter, take about 480 particles an
 island instead of 10 (there the scatter should fall to 1), more moves in an
 iteration, waste_free or a smaller s of the prior's anchor

@@ -144,7 +144,7 @@ type EvidenceScatters struct {
 	LogEvidence, SD, Effective float64
 	Islands                    int
 	Particles                  int  `kept:"?"` // of an island
-	Used                       bool `kept:"?"` // islands are weighed by evidence all the same
+	Used                       bool `kept:"?"` // islands are weighted by evidence all the same
 	WasteFree                  bool `kept:"?"` // the sampler could be waste-free, and is not
 	Anchored                   bool `kept:"?"` // the prior has an anchor, whose s can be smaller
 }
@@ -163,7 +163,7 @@ func (f EvidenceScatters) Instead() string {
 	if f.Used {
 		return say("the islands' weights by evidence are mostly noise, and leave %.1f of %v effective", f.Effective, f.Islands)
 	}
-	return say("weights by evidence would be mostly noise, and leave %.1f of %v islands effective: so islands are weighed equally", f.Effective, f.Islands)
+	return say("weights by evidence would be mostly noise, and leave %.1f of %v islands effective: so islands are weighted equally", f.Effective, f.Islands)
 }
 
 // Needed is the number of particles of an island at which the islands should scatter by 1 nat. The variance of log Z is in proportion to 1/J, for J

@@ -91,7 +91,7 @@ func all() (fs []Finding) {
 		MovesStuck{Stuck{Stages: 2, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 0.9, Mutations: 50, Displacement: Known(0.1), Written: true, Step: "method.smc.move.metropolis.sd", Moves: moves}},
 		ScaleKept{1, 12, 1}, ScaleKept{30, 96, 8},
 		Divergent{CountDivergence(1, 8, 0, pcn)}, Divergent{CountDivergence(1234, 2000, 0, pcn)}, CountDivergence(1, 8, 0.9, pcn).Refused(), CountDivergence(2, 8, 0, pcn).Refused(), CountDivergence(1, 800, 0, pcn).Refused(), CountDivergence(2, 800, 0, pcn).Refused(),
-		IslandsEnd{14, 14, Known(0.574), Known(0.574), false, Accepted}, IslandsEnd{200, 200, Known(0.02), Known(0.1), true, Weighed}, IslandsEnd{50, 50, Known(0.4), Known(0.6), true, Uncorrected}, IslandsEnd{9, 12, Known(0.04), Known(0.4), true, Accepted}, IslandsEnd{9, 9, nil, nil, true, Alone},
+		IslandsEnd{14, 14, Known(0.574), Known(0.574), false, Accepted}, IslandsEnd{200, 200, Known(0.02), Known(0.1), true, Weighted}, IslandsEnd{50, 50, Known(0.4), Known(0.6), true, Uncorrected}, IslandsEnd{9, 12, Known(0.04), Known(0.4), true, Accepted}, IslandsEnd{9, 9, nil, nil, true, Alone},
 		Ancestors{3, 3, 10}, Ancestors{2, 12, 1000}, ChainsOutlying{Numbered([]int{3})}, ChainsOutlying{Numbered([]int{1, 3})}, Change{Known(.0312), Known(.061), Known(.0251), false}.Rough(4), large.Rough(1), ChainsRough{6, math.Inf(1), 0, .01, true},
 		ChainsAgree{RHat{8, 1.004, 1.03, nil, nil, Known(1.01), Known(3164.2), Change{}}}, ChainsAgree{RHat{1, 1, 1.01, Known(0.98), Known(1.02), nil, nil, Change{}}},
 		ChainsApart{RHat{8, 1.93, 3.41, Known(1.52), Known(2.36), Known(1.24), nil, Change{}}}, ChainsApart{RHat{8, inf, inf, nil, nil, nil, nil, Change{}}}, ChainsApart{RHat{4, 10.28, 31.5, nil, nil, Known(8.1), Known(4.1), Change{}}},

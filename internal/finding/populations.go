@@ -88,7 +88,7 @@ type Errors string
 
 const (
 	Accepted    Errors = "accepted"    // accept or reject
-	Weighed     Errors = "stand"       // the weights: the moves have no accept or reject
+	Weighted    Errors = "stand"       // the weights: the moves have no accept or reject
 	Uncorrected Errors = "uncorrected" // nothing: neither the moves nor the weights do
 	Alone       Errors = "alone"       // not known: nothing says what the acceptance would be
 )
@@ -113,7 +113,7 @@ func (f IslandsEnd) words() words {
 	switch f.Errors {
 	case Alone:
 		says += ", of moves without an accept step"
-	case Weighed:
+	case Weighted:
 		says += without + ": their errors are in the weights"
 	case Uncorrected:
 		says += without + ", and nothing corrects their errors"

@@ -47,7 +47,7 @@ func TestNormaliseLarge(t *testing.T) {
 	}
 }
 
-// An error names the thing that is weighed, and leaves the log-weights alone.
+// An error names the thing that is weighted, and leaves the log-weights alone.
 func TestErrorsNameWhatIsWeighed(t *testing.T) {
 	inf := math.Inf(1)
 	for want, logw := range map[string][]float64{
