@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/uq"
@@ -21,11 +22,11 @@ var SBMCContest = Table{
 	Kind:    Fits,
 	Figures: slices.Concat([]Measure{
 		{
-			Name: "calibration_nll", Title: "NLL, calibration images", Short: "NLL, calib.", Digits: 4, Most: math.Inf(1), Slow: true, Of: one(calibrationNLL),
+			Name: "calibration_nll", Title: "NLL, calibration images", Short: "NLL, calib.", Digits: 4, Most: math.Inf(1), Slow: true, Of: calibration(calibrationNLL),
 			Legend: "mean over the 2,000 calibration images, which no network has seen",
 		},
 		{
-			Name: "calibration_tempered", Title: "the same, tempered", Short: "tempered", Digits: 4, Most: math.Inf(1), Slow: true, Of: one(calibrationTempered),
+			Name: "calibration_tempered", Title: "the same, tempered", Short: "tempered", Digits: 4, Most: math.Inf(1), Slow: true, Of: calibration(calibrationTempered),
 			Legend: "with probabilities corrected by a temperature that the 200 validation images taught",
 		},
 		aside(Measure{
@@ -36,14 +37,17 @@ var SBMCContest = Table{
 		{Name: "nll", Title: "test: NLL", Short: "test NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
 		{Name: "tempered", Title: "test: NLL, tempered", Short: "tempered", Digits: 4, Most: math.Inf(1), Of: one(ofTempered(func(e *eval.Tempered) *uq.Number { return &e.NLL }))},
 		aside(Measure{Name: "tempered_ece", Title: "test: ECE, tempered", Digits: 3, Most: 1, Of: one(ofTempered(func(e *eval.Tempered) *uq.Number { return e.ECE }))}),
-	}, groupMeasures()),
+	}, foundMeasures(), groupMeasures()),
 	Cells: contestCells(),
 	More: func(t *Table, dataDir string, runs []Run) (string, error) {
 		paired, err := pairedCells(t, dataDir, runs)
 		if err != nil {
 			return "", err
 		}
-		separated, err := writeSheets([]sheet{separation("", "", mnist7Groups)})(t, dataDir, runs)
+		separated, err := writeSheets([]sheet{
+			{title: "Calibration images: AUROC of the epistemic entropy", first: "cell", columns: single(found, []int{3}, mnist7Groups, mnist7Groups...)},
+			separation("Test images: ", "", mnist7Groups),
+		})(t, dataDir, runs)
 		return paired + "\n" + separated, err
 	},
 }
@@ -106,12 +110,19 @@ func ofTempered(metric func(*eval.Tempered) *uq.Number) func(*fitDone) (float64,
 	})
 }
 
-// calibrated is the NLL of a run's posterior on the calibration images, with probabilities corrected at a temperature.
-func calibrated(d *fitDone, temperature float64) (float64, error) {
-	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
-	if err != nil {
-		return 0, err
-	}
+// calibration is a measure of a run's posterior on the examples that no network has seen.
+func calibration(of func(d *fitDone, p *data.Problem) (float64, error)) func(Done) (Values, error) {
+	return one(func(d *fitDone) (float64, error) {
+		p, err := d.Spec.Load(d.options.DataDir, d.Schema)
+		if err != nil {
+			return 0, err
+		}
+		return of(d, p)
+	})
+}
+
+// calibrated is the NLL on the calibration images, with probabilities corrected at a temperature.
+func calibrated(d *fitDone, p *data.Problem, temperature float64) (float64, error) {
 	v, err := d.Posterior.Predict(d.ctx, p.Calibrate, nil)
 	if err != nil {
 		return 0, err
@@ -119,11 +130,35 @@ func calibrated(d *fitDone, temperature float64) (float64, error) {
 	return float64(uq.Score(decide.Temper(v.Probs, v.Classes, temperature), v.Classes, p.Calibrate.Labels).NLL), nil
 }
 
-func calibrationNLL(d *fitDone) (float64, error) { return calibrated(d, 1) }
+func calibrationNLL(d *fitDone, p *data.Problem) (float64, error) { return calibrated(d, p, 1) }
 
-func calibrationTempered(d *fitDone) (float64, error) {
+func calibrationTempered(d *fitDone, p *data.Problem) (float64, error) {
 	if d.Decision == nil || d.Decision.Temperature == nil {
 		return 0, errLacks
 	}
-	return calibrated(d, d.Decision.Temperature.Posterior)
+	return calibrated(d, p, d.Decision.Temperature.Posterior)
+}
+
+// found is how the measures begin that say how well the epistemic entropy tells the foreign inputs of a group from the calibration images.
+const found = "calibration_auroc_"
+
+func foundMeasures() (all []Measure) {
+	for _, group := range mnist7Groups {
+		all = append(all, Measure{Name: found + group, Most: 1, Slow: true, Beside: true, Of: calibration(func(d *fitDone, p *data.Problem) (float64, error) {
+			g := slices.IndexFunc(p.Foreign, func(g data.Group) bool { return g.Name == group })
+			if g < 0 {
+				return 0, errLacks
+			}
+			known, err := d.Posterior.Predict(d.ctx, p.Calibrate, nil)
+			if err != nil {
+				return 0, err
+			}
+			foreign, err := d.Posterior.Predict(d.ctx, p.Foreign[g].Set, nil)
+			if err != nil {
+				return 0, err
+			}
+			return uq.AUROC(known.Epistemic, foreign.Epistemic), nil
+		})})
+	}
+	return all
 }
