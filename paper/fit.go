@@ -81,6 +81,7 @@ type fitDone struct {
 	figures  map[string]float64 // those of beside; nil: not yet
 	test     *uq.Predictive     // of the test examples; nil: not yet
 	origin   *bnn.Ensemble      // the first of runs together; nil: it is none of Together
+	twoLevel Values             // of a group of Regrouped that decides by a classifier, as twoLevel has it; nil: it is none
 }
 
 // tell reports the progress of figures that take long.

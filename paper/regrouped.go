@@ -68,9 +68,14 @@ func (r regrouped) Whole(string) *starling.Whole { return nil }
 
 // scoredGroups is the file of the scores. It has all that a reader needs, so that the run itself may be gone.
 type scoredGroups struct {
-	Run    string         `json:"config"` // of the run
-	Cost   *eval.Cost     `json:"cost"`   // of one group, in the mean
-	Groups []eval.Metrics `json:"groups"`
+	Run    string        `json:"config"` // of the run
+	Cost   *eval.Cost    `json:"cost"`   // of one group, in the mean
+	Groups []scoredGroup `json:"groups"`
+}
+
+type scoredGroup struct {
+	eval.Metrics
+	TwoLevel Values `json:"two_level_by_threshold,omitempty"` // as twoLevel has it
 }
 
 // Run implements Work.
@@ -135,7 +140,7 @@ func ofGroup(run *starling.Run, groups int) *eval.Cost {
 }
 
 // score evaluates the groups.
-func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int, workers *pool.Pool, o starling.Options) (all []eval.Metrics, err error) {
+func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int, workers *pool.Pool, o starling.Options) (all []scoredGroup, err error) {
 	p, err := run.Spec.Load(o.DataDir, run.Schema)
 	if err != nil {
 		return nil, &starling.DataError{Err: err}
@@ -162,7 +167,7 @@ func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int,
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, *a.Metrics)
+		all = append(all, scoredGroup{*a.Metrics, twoLevel(a)})
 	}
 	return all, nil
 }
@@ -187,8 +192,8 @@ func (r regrouped) Open(ctx context.Context, dir string, o starling.Options) (Do
 	}
 	var d severalDone
 	for i := range s.Groups {
-		d = append(d, &fitDone{Run: &starling.Run{Dir: dir, Spec: spec, Manifest: record.Manifest}, ctx: ctx, options: o, Metrics: &s.Groups[i]})
-		d[i].Cost = s.Cost
+		d = append(d, &fitDone{Run: &starling.Run{Dir: dir, Spec: spec, Manifest: record.Manifest}, ctx: ctx, options: o, Metrics: &s.Groups[i].Metrics})
+		d[i].Cost, d[i].twoLevel = s.Cost, s.Groups[i].TwoLevel
 	}
 	return d, nil
 }

@@ -43,6 +43,7 @@ func grouping() *Table {
 		of("ones", "smc-4", "islands: 1"), of("pairs", "smc-4", "islands: 2"), of("chains", "hmc-4", "islands: 2"),
 		of("by-evidence", "smc-4", "combine: evidence"),
 		of("decided", "smc-4", "test: 500\ndecide: {abstain: {by: entropy, at: f1}}"),
+		of("classified", "smc-4", "islands: 2\ntest: 500\ndecide: {abstain: {by: classifier, at: 0.55}}"),
 		of("three", "smc-4", "islands: 3"), of("no-evidence", "hmc-4", "combine: evidence"), of("too-many", "smc-4", "test: 8000"),
 	}}
 }
@@ -159,6 +160,19 @@ func TestRegrouped(t *testing.T) {
 	a := decided.(severalDone)[0].Metrics.Abstention
 	if a == nil || a.N != 500 || a.Foreign != 2000 || figure("f1")(*run) != float64(a.F1) || figure("auc")(*run) != float64(a.AUC) {
 		t.Errorf("decided: %+v, figures %v", a, run.Figures)
+	}
+	if run.Figures["two_level_by_threshold"] != nil {
+		t.Errorf("a rule by entropy has a curve over probabilities: %v", run.Figures["two_level_by_threshold"])
+	}
+	classified, run := read("classified")
+	curve, at := run.Figures["two_level_by_threshold"], 0
+	for i := range tauSteps + 1 {
+		if tauAt(i) == .55 {
+			at = i
+		}
+	}
+	if len(curve) != tauSteps+1 || curve[at] != run.Figures["two_level"][0] || curve[0] == curve[at] || len(classified.(severalDone)) != 2 {
+		t.Errorf("two-level accuracy %v at .55, by thresholds %v", run.Figures["two_level"], curve)
 	}
 	if wholeRun.Figures["f1"] != nil {
 		t.Error("a run that decides nothing has an F1")

@@ -84,6 +84,16 @@ func (r *Row) Mean(f func(Run) float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd / float64(len(r.Runs)-1))
 }
 
+// interval is the mean of a figure over the row's runs, and the mean less and more its standard error: of one run, the figure itself.
+func (t *Table) interval(r *Row, f func(Run) float64) (mean, low, high float64) {
+	mean, sd := r.Mean(f)
+	if math.IsNaN(sd) {
+		return mean, mean, mean
+	}
+	e := sd / t.Errors.over(len(r.Runs))
+	return mean, mean - e, mean + e
+}
+
 // protocol is what stands in Markdown for how the row was run.
 func (r *Row) protocol() string {
 	switch {

@@ -44,8 +44,8 @@ var SBMC = Table{
 	Pictures: drawSBMC,
 }
 
-// The prefixes of the cells of MNIST7, and of those of them that decide.
-const onMNIST7, onAnswers = "mnist7-", "answers-"
+// The prefix of the cells of MNIST7.
+const onMNIST7 = "mnist7-"
 
 // Changes of the reduced protocol.
 var (
@@ -180,19 +180,13 @@ func goldCells() (cells []Cell) {
 	return cells
 }
 
-// decidedCells are the rows of Tables 4a and 4b: a classifier of wrong answers and foreign inputs at a threshold of .5, and at that of the best F1 of
-// the examples that teach it. It is scored on 2,000 test examples and as many foreign inputs.
+// decidedCells are the rows of Tables 4a and 4b: a classifier of wrong answers and foreign inputs, at each of the cuts. It is scored on 2,000 test
+// examples and as many foreign inputs.
 func decidedCells() (cells []Cell) {
-	for _, of := range []struct {
-		name, run        string
-		islands, reduced int
-	}{
-		{"map-one", "map-one", 0, 0}, {"ensemble", "ensemble", 0, 0},
-		{"s10-smc-p1", "s10-smc-p8", 1, 1}, {"s10-smc-p8", "s10-smc-p8", 8, 8}, {"s10-hmc-p1", "s10-hmc-p8", 10, 1}, {"s10-hmc-p8", "s10-hmc-p8", 80, 8},
-	} {
-		for _, at := range []struct{ name, cut string }{{"half", "{threshold: 0.5}"}, {"f1", "f1"}} {
-			cells = append(cells, part(onAnswers+of.name+"-"+at.name, of.run, of.islands, of.reduced,
-				fmt.Sprintf("test: 2000\ndecide: {abstain: {by: classifier, at: %s}}\n", at.cut)))
+	for _, of := range decided {
+		for _, cut := range cuts {
+			cells = append(cells, part(decidedCell(of.name, cut.name), of.run, of.islands, of.reduced,
+				fmt.Sprintf("test: 2000\ndecide: {abstain: {by: classifier, at: %s}}\n", cut.at)))
 		}
 	}
 	return cells

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/uq"
 )
@@ -95,14 +96,22 @@ func byDigit() (measures []Measure) {
 	}))
 }
 
-// decisionFigures are the figures of Tables 4a and 4b.
-var decisionFigures = []string{"precision", "recall", "f1", "auc"}
+// decisionFigures are the figures of Tables 4a and 4b, the two-level accuracy at the same threshold, and of each kind of rows the share that abstains.
+var decisionFigures = []string{"precision", "recall", "f1", "auc", "two_level", abstains + right, abstains + wrong, abstains + foreign}
 
-// decisionMeasures are those figures. Runs without a rule to abstain have none.
+// decisionMeasures are those figures, and the two-level accuracy over the thresholds. Runs without a rule to abstain have none.
 func decisionMeasures() (measures []Measure) {
+	share := func(of func(*decide.Outcome) int) func(*eval.Abstention) uq.Number {
+		return func(a *eval.Abstention) uq.Number {
+			refused := uq.Number(of(&a.Refused))
+			return refused / (refused + uq.Number(of(&a.Answered)))
+		}
+	}
 	for i, of := range []func(*eval.Abstention) uq.Number{
 		func(a *eval.Abstention) uq.Number { return a.Precision }, func(a *eval.Abstention) uq.Number { return a.Recall },
 		func(a *eval.Abstention) uq.Number { return a.F1 }, func(a *eval.Abstention) uq.Number { return a.AUC },
+		func(a *eval.Abstention) uq.Number { return a.TwoLevel },
+		share(func(o *decide.Outcome) int { return o.Right }), share(func(o *decide.Outcome) int { return o.Wrong }), share(func(o *decide.Outcome) int { return o.Foreign }),
 	} {
 		measures = append(measures, beside(decisionFigures[i], func(m *eval.Metrics) *uq.Number {
 			if m.Abstention == nil {
@@ -111,7 +120,7 @@ func decisionMeasures() (measures []Measure) {
 			return new(of(m.Abstention))
 		}))
 	}
-	return measures
+	return append(measures, twoLevelMeasure)
 }
 
 // sbmcSheets show those figures.
@@ -129,7 +138,8 @@ func sbmcSheets() (sheets []sheet) {
 		add("By digit (Table 12): "+kind[:len(kind)-1]+" entropy in nats", single(kind, []int{3}, names, names...))
 		sheets[added].printed = true
 	}
-	add("Wrong answers and foreign inputs (Tables 4a and 4b)", single("", []int{3}, decisionFigures, "precision", "recall", "F1", "AUC"))
+	add("Wrong answers and foreign inputs (Tables 4a and 4b)", single("", []int{3}, decisionFigures,
+		"precision", "recall", "F1", "AUC", "two-level accuracy", "right answers that abstain", "wrong answers", "foreign inputs"))
 	sheets[len(sheets)-1].of = onAnswers
 	return sheets
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-smc/starling/internal/chart"
 )
 
-// drawSBMC draws accuracy and foreign entropy over s and over P (Figures 5 and 21 of Liang et al.), and entropies by group (Figure 7), of the runs
-// that there are: means over the seeds with their standard errors.
+// drawSBMC draws accuracy and foreign entropy over s and over P (Figures 5 and 21 of Liang et al.), entropies by group (Figure 7), and what decisions
+// do (Figures 13 and 14), of the runs that there are: means over the seeds with their standard errors.
 func drawSBMC(t *Table, runs []Run) (pictures []Picture, err error) {
 	rows := map[string]*Row{}
 	all := t.Rows(runs)
@@ -18,7 +18,10 @@ func drawSBMC(t *Table, runs []Run) (pictures []Picture, err error) {
 	for _, p := range []struct {
 		name string
 		of   []byte
-	}{{"over-s", t.drawOverS(rows)}, {"over-p", t.drawOverP(rows)}, {"by-group", t.drawGroups(rows)}} {
+	}{
+		{"over-s", t.drawOverS(rows)}, {"over-p", t.drawOverP(rows)}, {"by-group", t.drawGroups(rows)},
+		{"confusion", t.drawConfusion(rows)}, {"two-level", t.drawTwoLevel(rows)},
+	} {
 		if p.of != nil {
 			pictures = append(pictures, Picture{p.name, p.of})
 		}
@@ -34,6 +37,29 @@ type sampler struct {
 
 const sbmcHeight = 300
 
+// means are means of a figure over x, with their standard errors.
+type means struct{ x, mean, low, high []float64 }
+
+// add adds the mean over a row's runs, and returns it: NaN, which is not added, if there are no runs, or one of them lacks the figure.
+func (m *means) add(t *Table, r *Row, x float64, of func(Run) float64) float64 {
+	if r == nil {
+		return math.NaN()
+	}
+	mean, low, high := t.interval(r, of)
+	if !math.IsNaN(mean) {
+		m.x, m.mean, m.low, m.high = append(m.x, x), append(m.mean, mean), append(m.low, low), append(m.high, high)
+	}
+	return mean
+}
+
+// marks are a line with a point and its interval at each x; nil without any.
+func (m *means) marks(class string) []chart.Mark {
+	if m.x == nil {
+		return nil
+	}
+	return []chart.Mark{chart.Line{X: m.x, Y: m.mean, Class: class}, chart.Points{X: m.x, Y: m.mean, Low: m.low, High: m.high, Class: class}}
+}
+
 // overBoth draws accuracy and foreign entropy of the samplers over x.
 func (t *Table) overBoth(rows map[string]*Row, id string, axis chart.Axis, at []float64, samplers []sampler) []byte {
 	var panels []panel
@@ -42,29 +68,13 @@ func (t *Table) overBoth(rows map[string]*Row, id string, axis chart.Axis, at []
 	} {
 		c := chart.Chart{ID: id + "-" + y.name, Title: y.title, X: axis, Y: chart.Axis{Label: y.label}, Height: sbmcHeight}
 		for i, s := range samplers {
-			line := chart.Line{Class: fmt.Sprint("s", i)}
-			points := chart.Points{Class: line.Class}
+			var line means
 			for _, x := range at {
-				r := rows[s.names(x)]
-				if r == nil {
-					continue
+				if mean := line.add(t, rows[s.names(x)], x, figure(y.name)); !math.IsNaN(mean) {
+					c.Desc += fmt.Sprintf("%s at %v: %.3f. ", s.title, x, mean)
 				}
-				mean, sd := r.Mean(figure(y.name))
-				if math.IsNaN(mean) {
-					continue
-				}
-				spread := 0.
-				if sd == sd {
-					spread = sd / t.Errors.over(len(r.Runs))
-				}
-				line.X, line.Y = append(line.X, x), append(line.Y, mean)
-				points.X, points.Y = append(points.X, x), append(points.Y, mean)
-				points.Low, points.High = append(points.Low, mean-spread), append(points.High, mean+spread)
-				c.Desc += fmt.Sprintf("%s at %v: %.3f. ", s.title, x, mean)
 			}
-			if line.X != nil {
-				c.Marks = append(c.Marks, line, points)
-			}
+			c.Marks = append(c.Marks, line.marks(fmt.Sprint("s", i))...)
 		}
 		if c.Marks == nil {
 			return nil
@@ -117,16 +127,11 @@ func (t *Table) drawGroups(rows map[string]*Row) []byte {
 		}
 		c := chart.Dots{ID: "groups-" + name, Title: name, X: chart.Axis{Label: "epistemic entropy in nats", Zero: true}}
 		for _, g := range groups {
-			mean, sd := r.Mean(figure(epistemic + g))
+			mean, low, high := t.interval(r, figure(epistemic+g))
 			if math.IsNaN(mean) {
 				continue
 			}
-			dot := chart.Dot{Name: g, Value: mean, Low: mean, High: mean, Class: "s0"}
-			if sd == sd {
-				spread := sd / t.Errors.over(len(r.Runs))
-				dot.Low, dot.High = mean-spread, mean+spread
-			}
-			c.Rows = append(c.Rows, dot)
+			c.Rows = append(c.Rows, chart.Dot{Name: g, Value: mean, Low: low, High: high, Class: "s0"})
 			c.Desc += fmt.Sprintf("%s %.3f. ", g, mean)
 		}
 		panels = append(panels, panel{onMNIST7 + name, string(c.SVG())})

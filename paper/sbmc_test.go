@@ -403,7 +403,7 @@ func TestDigitsAndForeign(t *testing.T) {
 // The pictures beside the page are those of the recorded runs. A table without runs has none.
 func TestRecordedSBMCPictures(t *testing.T) {
 	pictures, err := SBMC.Pictures(&SBMC, SBMC.Recorded())
-	if err != nil || len(pictures) != 3 {
+	if err != nil || len(pictures) != 5 {
 		t.Fatalf("%d pictures, %v", len(pictures), err)
 	}
 	page, err := os.ReadFile("../docs/results/sbmc.md")

@@ -13,7 +13,9 @@ type Matrix struct {
 	ID, Title, Desc string
 	Rows, Columns   string // their titles
 	Names           []string
-	Counts          [][]int // Counts[row][column]
+	Heads           []string   // names of the columns; nil: Names
+	Counts          [][]int    // Counts[row][column]
+	Texts           [][]string // what stands in the squares, likewise; nil: the counts above 0
 }
 
 // SVG draws the matrix.
@@ -23,7 +25,11 @@ func (m *Matrix) SVG() template.HTML {
 		left = max(left, letter*float64(len([]rune(n))))
 	}
 	left = min(left, Width/4) + 10
-	side := (Width - left - 2) / float64(len(m.Names))
+	heads := m.Heads
+	if heads == nil {
+		heads = m.Names
+	}
+	side := (Width - left - 2) / float64(len(heads))
 	height := min(side, 46)
 	foot := top + float64(height*float64(len(m.Names)))
 	p := newCanvas(m.ID, m.Title, m.Desc, foot+bottom)
@@ -44,12 +50,25 @@ func (m *Matrix) SVG() template.HTML {
 			}
 			fmt.Fprintf(&p.b, `<rect class="cell" x="%s" y="%s" width="%s" height="%s" fill-opacity="%s"/>`,
 				num(x+1), num(y+1), num(side-2), num(height-2), strconv.FormatFloat(.05+float64(.3*math.Sqrt(share)), 'f', 2, 64))
-			if s := strconv.Itoa(n); n > 0 && letter*float64(len(s)) < side {
+			if s := m.text(i, j); letter*float64(len([]rune(s))) < side {
 				p.text(x+float64(side/2), line, "middle", "count", s)
 			}
 		}
-		p.text(left+float64(side*(float64(i)+.5)), foot+17, "middle", "", shorten(m.Names[i], side))
+	}
+	for j, head := range heads {
+		p.text(left+float64(side*(float64(j)+.5)), foot+17, "middle", "", shorten(head, side))
 	}
 	p.text(Width-2, foot+34, "end", "label", m.Columns)
 	return p.end()
+}
+
+// text is what stands in a square.
+func (m *Matrix) text(row, column int) string {
+	switch {
+	case m.Texts != nil:
+		return m.Texts[row][column]
+	case m.Counts[row][column] > 0:
+		return strconv.Itoa(m.Counts[row][column])
+	}
+	return ""
 }

@@ -28,6 +28,22 @@ func TestMatrixShades(t *testing.T) {
 	}
 }
 
+// TestMatrixHeads: columns have names of their own, as many as there are, and squares have texts in place of counts.
+func TestMatrixHeads(t *testing.T) {
+	m := Matrix{ID: "m", Names: []string{"a", "b", "c"}, Heads: []string{"yes", "no"}, Counts: [][]int{{1, 2}, {3, 4}, {0, 6}}, Texts: [][]string{{"p", "q"}, {"r", "s"}, {"0 %", "u"}}}
+	var got []string
+	for _, found := range regexp.MustCompile(`<text[^>]*>([^<]*)</text>`).FindAllStringSubmatch(string(m.SVG()), -1) {
+		got = append(got, found[1])
+	}
+	if want := "a p q b r s c 0 % u yes no"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	m.Texts = nil
+	if drawn := string(m.SVG()); strings.Contains(drawn, ">0<") || strings.Count(drawn, `class="count"`) != 5 {
+		t.Errorf("squares without texts:\n%s", drawn)
+	}
+}
+
 // TestLabelSide: a label stands above its place, or below it.
 func TestLabelSide(t *testing.T) {
 	for below, want := range map[bool]bool{false: true, true: false} {
