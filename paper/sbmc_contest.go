@@ -92,7 +92,7 @@ func contestCells() (cells []Cell) {
 		{"sghmc", "mnist7-sghmc", []string{"method.mcmc.epochs=1600"}, []string{"method.mcmc.chains=2", "method.mcmc.keep=4", fewer}},
 		// Steps by mini-batches take longer: these two have the time of chains, and fewer gradients.
 		{"dropout-in-time", "mnist7-dropout", []string{"map.restarts=22", "method.dropout.passes=80"}, nil},
-		{"sghmc-in-time", "mnist7-sghmc", []string{"method.mcmc.epochs=550"}, []string{"method.mcmc.chains=2", "method.mcmc.keep=4", fewer}},
+		{"sghmc-in-time", "mnist7-sghmc", []string{"method.mcmc.epochs=750"}, []string{"method.mcmc.chains=2", "method.mcmc.keep=4", fewer}},
 	}) {
 		c := Cell{Name: m.name, Config: preset(m.preset), Changes: append([]string{temperature}, m.changes...), Reduced: append([]string{"map.restarts=2", "map.epochs=3"}, m.reduced...)}
 		if m.name != contestToday {
