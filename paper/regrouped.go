@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
@@ -15,6 +16,7 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/uq"
 )
 
 // Regrouped are runs that compute nothing but scores, of a run that is there: its islands in disjoint groups, in their order, weighted and decided
@@ -41,6 +43,7 @@ type regrouped struct {
 	Islands int              `yaml:"islands,omitempty"` // of a group, or chains; 0: all
 	Combine bnn.Combination  `yaml:"combine"`           // default equal
 	Test    int              `yaml:"test,omitempty"`    // the first test examples alone are scored, so many; 0: all
+	Half    bool             `yaml:"half,omitempty"`    // a half of the test examples and of each foreign group teaches, and the other half is scored (halve)
 	Decide  *decide.Settings `yaml:"decide,omitempty"`  // what each group learns to decide by; nil: which inputs are foreign, as every run
 }
 
@@ -55,6 +58,7 @@ func (r *regrouped) Defaults() { r.Combine = bnn.Equal{} }
 func (r regrouped) Check(f *config.Faults) {
 	f.If(r.Islands < 0, "islands", "want a number from 1, or 0 for all, have %d", r.Islands)
 	f.If(r.Test < 0, "test", "want a number from 1, or 0 for all, have %d", r.Test)
+	f.If(r.Half && r.Decide == nil, "half", "a half of the test examples teaches nothing without decide: add decide, or leave half out")
 }
 
 // YAML writes the config that Parse reads.
@@ -68,9 +72,15 @@ func (r regrouped) Whole(string) *starling.Whole { return nil }
 
 // scoredGroups is the file of the scores. It has all that a reader needs, so that the run itself may be gone.
 type scoredGroups struct {
-	Run    string         `json:"config"` // of the run
-	Cost   *eval.Cost     `json:"cost"`   // of one group, in the mean
-	Groups []eval.Metrics `json:"groups"`
+	Run    string        `json:"config"` // of the run
+	Cost   *eval.Cost    `json:"cost"`   // of one group, in the mean
+	Groups []scoredGroup `json:"groups"`
+}
+
+// scoredGroup is one of the groups: its metrics, and what takes its predictions beside them.
+type scoredGroup struct {
+	eval.Metrics
+	OfClass1 *uq.Number `json:"ece_class1,omitempty"`
 }
 
 // Run implements Work.
@@ -135,7 +145,7 @@ func ofGroup(run *starling.Run, groups int) *eval.Cost {
 }
 
 // score evaluates the groups.
-func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int, workers *pool.Pool, o starling.Options) (all []eval.Metrics, err error) {
+func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int, workers *pool.Pool, o starling.Options) (all []scoredGroup, err error) {
 	p, err := run.Spec.Load(o.DataDir, run.Schema)
 	if err != nil {
 		return nil, &starling.DataError{Err: err}
@@ -145,6 +155,9 @@ func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int,
 			return nil, &starling.DataError{Err: fmt.Errorf("test: %d of the test examples of the run in %s, which has %d", r.Test, r.Of, n)}
 		}
 		p.Test = p.Test.Slice(p.Test.Name, 0, r.Test)
+	}
+	if r.Half {
+		halve(p, r.Seed)
 	}
 	for i, group := range groups {
 		if o.Progress != nil {
@@ -162,7 +175,7 @@ func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int,
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, *a.Metrics)
+		all = append(all, scoredGroup{*a.Metrics, ofClass1(a.Test, a.Set().Labels)})
 	}
 	return all, nil
 }
@@ -187,10 +200,27 @@ func (r regrouped) Open(ctx context.Context, dir string, o starling.Options) (Do
 	}
 	var d severalDone
 	for i := range s.Groups {
-		d = append(d, &fitDone{Run: &starling.Run{Dir: dir, Spec: spec, Manifest: record.Manifest}, ctx: ctx, options: o, Metrics: &s.Groups[i]})
+		g := &s.Groups[i]
+		d = append(d, &fitDone{Run: &starling.Run{Dir: dir, Spec: spec, Manifest: record.Manifest}, ctx: ctx, options: o, Metrics: &g.Metrics, ofClass1: g.OfClass1})
 		d[i].Cost = s.Cost
 	}
 	return d, nil
+}
+
+// halve divides the test examples and each group of foreign inputs at random into halves. The first teaches what a run decides by, in the place of
+// calibration examples, and the second is scored. So decisions about a set without calibration examples are of rows that taught nothing.
+func halve(p *data.Problem, seed uint64) {
+	part := func(which int, s *data.Set) (teaches, scored *data.Set) {
+		first, second := data.Halves(s.Len(), seed, which)
+		return s.Select(s.Name, first), s.Select(s.Name, second)
+	}
+	p.Calibrate, p.Test = part(0, p.Test)
+	groups := p.Groups
+	p.Groups, p.Foreign = nil, nil
+	for i, g := range groups {
+		teaches, scored := part(1+i, g.Set)
+		p.Foreign, p.Groups = append(p.Foreign, data.Group{Name: g.Name, Set: teaches}), append(p.Groups, data.Group{Name: g.Name, Set: scored})
+	}
 }
 
 // severalDone is the Done of Regrouped: its groups.

@@ -3,7 +3,6 @@ package paper
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/starling-smc/starling/eval"
@@ -12,26 +11,20 @@ import (
 )
 
 // SBMCHeads is the part of Liang et al., "Scalable Bayesian Monte Carlo: fast uncertainty estimation beyond deep ensembles", that puts a
-// posterior on the last layer of a trained network: IMDb (Tables 9 and 10), CIFAR10 (Table 11) and GPT-2 (Table 3), and with them its
-// Laplace approximation of MNIST7 (Table 1). The paper's encoders and weights are not to be had here. Each cell says what stands for them,
+// posterior on the last layer of a trained network: IMDb (Tables 5, 6, 9, 10, 13, 14 and 17 to 20), CIFAR10 (Table 11) and GPT-2 (Table 3), and with
+// them its Laplace approximation of MNIST7 (Table 1). The paper's encoders and weights are not to be had here. Each cell says what stands for them,
 // or that it is not run.
 var SBMCHeads = Table{
 	Name: "sbmc-heads",
-	Title: "Heads of trained networks: Tables 1, 3, 9, 10 and 11 of Liang et al., Scalable Bayesian Monte Carlo: fast uncertainty " +
+	Title: "Heads of trained networks: Tables 1, 3, 5, 6, 9 to 11, 13, 14 and 17 to 20 of Liang et al., Scalable Bayesian Monte Carlo: fast uncertainty " +
 		"estimation beyond deep ensembles",
-	Reduced: "a few epochs, chains, islands and particles",
-	Errors:  ofMeans,
-	Kind:    Fits,
-	Figures: slices.Concat([]Measure{
-		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
-		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
-		aside(Measure{Name: "ece", Title: "ECE", Digits: 3, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))}),
-		aside(ownMAP("map_accuracy", "its MAP: accuracy", 2, 100, func(e *eval.Evaluation) uq.Number { return 100 * *e.Accuracy })),
-		aside(ownMAP("map_nll", "its MAP: NLL", 4, math.Inf(1), func(e *eval.Evaluation) uq.Number { return e.NLL })),
-		stuckChains,
-	}, groupMeasures()),
-	Cells: slices.Concat(mnist7Heads(), imdbCells(), cifar10Heads(), gpt2Heads(), shakespeareCells()),
-	More:  writeSheets(headSheets()),
+	Reduced:   "a few epochs, chains, islands and particles",
+	Errors:    ofMeans,
+	Kind:      Fits,
+	Figures:   sbmcMeasures(),
+	Misprints: []Misprint{misprintA6, misprintA7},
+	Cells:     withPublished(slices.Concat(mnist7Heads(), imdbCells(), cifar10Heads(), gpt2Heads(), shakespeareCells()), headsPrinted, imdbMisprints()),
+	More:      writeSheets(headSheets()),
 }
 
 // ownMAP is a measure of the best restart that a run began with, on the test examples. A run that had no search has none.
@@ -44,7 +37,7 @@ func ownMAP(name, title string, digits int, most float64, f func(*eval.Evaluatio
 	}}
 }
 
-// stuckChains is what a run itself says of its chains. Those of Tables 9 and 10 have 25 moves, in which many of them find no step.
+// stuckChains is what a run itself says of its chains.
 var stuckChains = Measure{
 	Name: "stuck", Title: "stuck chains", Short: "stuck", Unit: "%", Digits: 0, Most: 100,
 	Legend: "they accepted hardly any move in the second half, so that their states are not draws of the posterior",
@@ -133,7 +126,19 @@ func headSheets() (all []sheet) {
 			sheet{title: set.title + ": total entropy in nats" + set.paper, first: "cell", of: set.of, paper: set.paper != "", columns: single(total, []int{4}, both, both...)},
 			separation(set.title+": ", set.of, set.groups))
 	}
-	return all
+	of := func(title string, columns ...sheetColumn) sheet {
+		return sheet{title: "IMDb" + title + ", in parentheses the paper's", first: "cell", of: onIMDb, paper: true, printed: true, columns: columns}
+	}
+	all = append(all, of(": calibration", sheetColumn{"Brier of one probability", []string{brierOne}, []int{4}}, sheetColumn{"ECE", []string{"ece"}, []int{3}},
+		sheetColumn{"ECE of P(positive)", []string{eceClass1}, []int{3}}))
+	for _, kind := range []struct {
+		prefix string
+		groups []string
+	}{{total, nil}, {aleatoric, imdbGroups}, {epistemic, nil}} {
+		groups := slices.Concat(imdbClasses, kind.groups, []string{allClasses})
+		all = append(all, of(" by class (Tables 13 and 14): "+kind.prefix[:len(kind.prefix)-1]+" entropy in nats", single(kind.prefix, []int{4}, groups, groups...)...))
+	}
+	return append(all, decisionSheet("IMDb: wrong answers and foreign inputs (Tables 5 and 6), in parentheses the paper's"))
 }
 
 // separation shows how well wrong answers and foreign inputs are told from the test examples. of is how the names of its cells begin.
@@ -167,17 +172,21 @@ func mnist7Heads() []Cell {
 }
 
 // cifar10Heads are the rows of Table 11, for which the features of a ResNet-50 are missing.
-func cifar10Heads() (cells []Cell) {
-	for _, p := range cifar10Published {
-		cells = append(cells, Cell{Name: p.cell, NotRun: "features of a ResNet-50 that was trained on ImageNet are missing", Published: p.figures()})
-	}
-	return cells
+func cifar10Heads() []Cell {
+	return headsNotRun("11", "features of a ResNet-50 that was trained on ImageNet are missing")
 }
 
 // gpt2Heads are the rows of Table 3, for which the network is missing.
-func gpt2Heads() (cells []Cell) {
-	for _, p := range languagePublished {
-		cells = append(cells, Cell{Name: p.cell, NotRun: "weights of GPT-2 are missing", Published: p.figures()})
+func gpt2Heads() []Cell { return headsNotRun("3", "weights of GPT-2 are missing") }
+
+// headsNotRun are the rows of one of the paper's tables that nobody can run here.
+func headsNotRun(table, why string) (cells []Cell) {
+	for _, t := range headsPrinted {
+		if t.tables == table {
+			for _, name := range t.names() {
+				cells = append(cells, Cell{Name: name, NotRun: why})
+			}
+		}
 	}
 	return cells
 }
