@@ -30,6 +30,17 @@ var Regrouped = &Kind{
 	Costs: Fits.Costs, Posteriors: true,
 }
 
+// part is a cell that regroups a run of another cell: by so many islands or chains, in the reduced protocol by fewer. More are further lines of its
+// config.
+func part(name, of string, islands, reduced int, more string) Cell {
+	return Cell{
+		Name: name, Kind: Regrouped, Needs: []Need{{Cell: of}}, Reduced: []string{fmt.Sprint("islands=", reduced)},
+		Config: func(at Place) Config {
+			return Config{fmt.Appendf(nil, "of: %q\nislands: %d\n%s", at.network(), islands, more), "regrouped from " + of}
+		},
+	}
+}
+
 // regroupedRuns is the kind of their folders.
 var regroupedRuns = starling.Kind{Name: "regrouped", Files: []string{groupsFile}, Differ: config.Diff}
 

@@ -31,16 +31,6 @@ var SBMC = Table{
 	Pictures: drawSBMC,
 }
 
-// The prefixes of the cells of a set, and of those that decide.
-const onMNIST7, onIMDb, onAnswers = "mnist7-", "imdb-", "answers-"
-
-// Errors of IMDb's tables.
-var (
-	misprintA6 = Misprint{"A6", "IMDb's tables call this ECE. One of .37 to .44 is impossible with their accuracies and NLLs, but not the same of another confidence: " +
-		"of the probability that a review is positive, beside whether the answer is right. So it stands there, and no ECE of IMDb is published"}
-	misprintA7 = Misprint{"A7", "the text gives this pair for v = .1, and Table 10 has it for v = 1. The row of the MAP in Table 10 prints one zero too few"}
-)
-
 // Changes of the reduced protocol.
 var (
 	fewRestarts = []string{"map.restarts=2", "map.epochs=3"}
@@ -126,17 +116,6 @@ func overS() (cells []Cell) {
 		}
 	}
 	return cells
-}
-
-// part is a cell that regroups a run of another cell: by so many islands or chains, in the reduced protocol by fewer. More are further lines of its
-// config.
-func part(name, of string, islands, reduced int, more string) Cell {
-	return Cell{
-		Name: name, Kind: Regrouped, Needs: []Need{{Cell: of}}, Reduced: []string{fmt.Sprint("islands=", reduced)},
-		Config: func(at Place) Config {
-			return Config{fmt.Appendf(nil, "of: %q\nislands: %d\n%s", at.network(), islands, more), "regrouped from " + of}
-		},
-	}
 }
 
 // goldCells are the gold standards: of the full posterior, and of anchored ones, as Tables 15 and 16 seem to have them.

@@ -142,6 +142,13 @@ func imdbAnswers() (cells []Cell) {
 	return cells
 }
 
+// Errors of IMDb's tables.
+var (
+	misprintA6 = Misprint{"A6", "IMDb's tables call this ECE. One of .37 to .44 is impossible with their accuracies and NLLs, but not the same of another confidence: " +
+		"of the probability that a review is positive, beside whether the answer is right. So it stands there, and no ECE of IMDb is published"}
+	misprintA7 = Misprint{"A7", "the text gives this pair for v = .1, and Table 10 has it for v = 1. The row of the MAP in Table 10 prints one zero too few"}
+)
+
 // imdbMisprints are the figures of IMDb's cells that have a mark.
 func imdbMisprints() map[string]map[string][]string {
 	all := map[string]map[string][]string{}
