@@ -250,22 +250,27 @@ func TestSBMCPublished(t *testing.T) {
 
 // The marks of misprints are explained, each is used, and stands behind the figure in the terminal and in Markdown.
 func TestMisprints(t *testing.T) {
-	used := map[string]bool{}
-	for _, c := range SBMC.Cells {
-		for measure, mark := range c.Misprints {
-			used[mark] = true
-			if !slices.ContainsFunc(SBMC.Misprints, func(m Misprint) bool { return m.Mark == mark }) || c.Published[measure] == nil {
-				t.Errorf("%s: mark %s of %s is not explained, or nothing is published", c.Name, mark, measure)
+	for _, table := range []*Table{&SBMC, &SBMCHeads} {
+		used := map[string]bool{}
+		for _, c := range table.Cells {
+			for measure, mark := range c.Misprints {
+				used[mark] = true
+				if !slices.ContainsFunc(table.Misprints, func(m Misprint) bool { return m.Mark == mark }) || c.Published[measure] == nil {
+					t.Errorf("%s: mark %s of %s is not explained, or nothing is published", c.Name, mark, measure)
+				}
+				r := Row{Cell: c}
+				if _, target := r.target(measure); target {
+					t.Errorf("%s: %s is a target", c.Name, measure)
+				}
 			}
-			r := Row{Cell: c}
-			if _, target := r.target(measure); target {
-				t.Errorf("%s: %s is a target", c.Name, measure)
+			if c.Published[eceClass1] != nil && c.Misprints[eceClass1] != "A6" {
+				t.Errorf("%s: what IMDb's tables call ECE has mark %q, want A6", c.Name, c.Misprints[eceClass1])
 			}
 		}
-	}
-	for _, m := range SBMC.Misprints {
-		if !used[m.Mark] {
-			t.Errorf("no figure has the mark %s", m.Mark)
+		for _, m := range table.Misprints {
+			if !used[m.Mark] {
+				t.Errorf("%s: no figure has the mark %s", table.Name, m.Mark)
+			}
 		}
 	}
 	for name := range sbmcMisprints {
