@@ -86,6 +86,26 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Halves are disjoint and have all rows in ascending order, the first no row more; seeds and sets are divided apart, and other draws leave them as
+// they are.
+func TestHalves(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 9, 1000} {
+		first, second := Halves(n, 4, 0)
+		all := slices.Sorted(slices.Values(slices.Concat(first, second)))
+		if !slices.Equal(all, between(0, n)) || len(first) != n/2 || !slices.IsSorted(first) || !slices.IsSorted(second) {
+			t.Errorf("halves of %d rows: %v and %v", n, first, second)
+		}
+	}
+	first, _ := Halves(1000, 4, 0)
+	again, _ := Halves(1000, 4, 0)
+	seed, _ := Halves(1000, 5, 0)
+	which, _ := Halves(1000, 4, 1)
+	_, held, err := Split(1000, 4, 5) // as many rows in all
+	if err != nil || !slices.Equal(first, again) || slices.Equal(first, seed) || slices.Equal(first, which) || slices.Equal(first, slices.Sorted(slices.Values(slices.Concat(held...)))) {
+		t.Errorf("halves do not depend on seed and set alone, or are the parts of Split (%v)", err)
+	}
+}
+
 func TestProblemSplit(t *testing.T) {
 	whole := func() *Set {
 		s := &Set{Name: "train", Shape: []int{1}, Classes: 200}

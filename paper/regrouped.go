@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
@@ -15,6 +16,7 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/uq"
 )
 
 // Regrouped are runs that compute nothing but scores, of a run that is there: its islands in disjoint groups, in their order, weighted and decided
@@ -26,6 +28,17 @@ var Regrouped = &Kind{
 		return r, err
 	},
 	Costs: Fits.Costs, Posteriors: true,
+}
+
+// part is a cell that regroups a run of another cell: by so many islands or chains, in the reduced protocol by fewer. More are further lines of its
+// config.
+func part(name, of string, islands, reduced int, more string) Cell {
+	return Cell{
+		Name: name, Kind: Regrouped, Needs: []Need{{Cell: of}}, Reduced: []string{fmt.Sprint("islands=", reduced)},
+		Config: func(at Place) Config {
+			return Config{fmt.Appendf(nil, "of: %q\nislands: %d\n%s", at.network(), islands, more), "regrouped from " + of}
+		},
+	}
 }
 
 // regroupedRuns is the kind of their folders.
@@ -41,6 +54,7 @@ type regrouped struct {
 	Islands int              `yaml:"islands,omitempty"` // of a group, or chains; 0: all
 	Combine bnn.Combination  `yaml:"combine"`           // default equal
 	Test    int              `yaml:"test,omitempty"`    // the first test examples alone are scored, so many; 0: all
+	Half    bool             `yaml:"half,omitempty"`    // a half of the test examples and of each foreign group teaches, and the other half is scored (halve)
 	Decide  *decide.Settings `yaml:"decide,omitempty"`  // what each group learns to decide by; nil: which inputs are foreign, as every run
 }
 
@@ -55,6 +69,7 @@ func (r *regrouped) Defaults() { r.Combine = bnn.Equal{} }
 func (r regrouped) Check(f *config.Faults) {
 	f.If(r.Islands < 0, "islands", "want a number from 1, or 0 for all, have %d", r.Islands)
 	f.If(r.Test < 0, "test", "want a number from 1, or 0 for all, have %d", r.Test)
+	f.If(r.Half && r.Decide == nil, "half", "a half of the test examples teaches nothing without decide: add decide, or leave half out")
 }
 
 // YAML writes the config that Parse reads.
@@ -73,9 +88,11 @@ type scoredGroups struct {
 	Groups []scoredGroup `json:"groups"`
 }
 
+// scoredGroup is one of the groups: its metrics, and what takes its predictions beside them.
 type scoredGroup struct {
 	eval.Metrics
-	TwoLevel Values `json:"two_level_by_threshold,omitempty"` // as twoLevel has it
+	OfClass1 *uq.Number `json:"ece_class1,omitempty"`
+	TwoLevel Values     `json:"two_level_by_threshold,omitempty"` // as twoLevel has it
 }
 
 // Run implements Work.
@@ -151,6 +168,9 @@ func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int,
 		}
 		p.Test = p.Test.Slice(p.Test.Name, 0, r.Test)
 	}
+	if r.Half {
+		halve(p, r.Seed)
+	}
 	for i, group := range groups {
 		if o.Progress != nil {
 			o.Progress(&starling.Progress{Status: method.Status{Phase: "evaluation", Share: float64(i) / float64(len(groups))}})
@@ -167,7 +187,7 @@ func (r regrouped) score(ctx context.Context, run *starling.Run, groups [][]int,
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, scoredGroup{*a.Metrics, twoLevel(a)})
+		all = append(all, scoredGroup{*a.Metrics, ofClass1(a.Test, a.Set().Labels), twoLevel(a)})
 	}
 	return all, nil
 }
@@ -192,10 +212,29 @@ func (r regrouped) Open(ctx context.Context, dir string, o starling.Options) (Do
 	}
 	var d severalDone
 	for i := range s.Groups {
-		d = append(d, &fitDone{Run: &starling.Run{Dir: dir, Spec: spec, Manifest: record.Manifest}, ctx: ctx, options: o, Metrics: &s.Groups[i].Metrics})
-		d[i].Cost, d[i].twoLevel = s.Cost, s.Groups[i].TwoLevel
+		g := &s.Groups[i]
+		d = append(d, &fitDone{
+			Run: &starling.Run{Dir: dir, Spec: spec, Manifest: record.Manifest}, ctx: ctx, options: o, Metrics: &g.Metrics, ofClass1: g.OfClass1, twoLevel: g.TwoLevel,
+		})
+		d[i].Cost = s.Cost
 	}
 	return d, nil
+}
+
+// halve divides the test examples and each group of foreign inputs at random into halves. The first teaches what a run decides by, in the place of
+// calibration examples, and the second is scored. So decisions about a set without calibration examples are of rows that taught nothing.
+func halve(p *data.Problem, seed uint64) {
+	part := func(which int, s *data.Set) (teaches, scored *data.Set) {
+		first, second := data.Halves(s.Len(), seed, which)
+		return s.Select(s.Name, first), s.Select(s.Name, second)
+	}
+	p.Calibrate, p.Test = part(0, p.Test)
+	groups := p.Groups
+	p.Groups, p.Foreign = nil, nil
+	for i, g := range groups {
+		teaches, scored := part(1+i, g.Set)
+		p.Foreign, p.Groups = append(p.Foreign, data.Group{Name: g.Name, Set: teaches}), append(p.Groups, data.Group{Name: g.Name, Set: scored})
+	}
 }
 
 // severalDone is the Done of Regrouped: its groups.

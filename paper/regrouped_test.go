@@ -22,7 +22,7 @@ var smallRun = []string{
 	"model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}", "map={restarts: 2, epochs: 1, batch: 64}", "prior.anchor.s=0.1",
 }
 
-// grouping is a table of a run of four islands, one of four chains, runs of one and of two, and what is regrouped from the first two.
+// grouping is a table of a run of four islands, two of four chains, runs of one and of two, and what is regrouped from the first two.
 func grouping() *Table {
 	small := func(name, method string) Cell {
 		return Cell{Name: name, Config: preset("mnist7-smc"), Changes: append(smallRun[:len(smallRun):len(smallRun)], method)}
@@ -30,8 +30,8 @@ func grouping() *Table {
 	smc := func(islands int) string {
 		return fmt.Sprintf("method={smc: {islands: %d, particles: 4, path: {tempering: {ess: 0.5}}, move: {hmc: {steps: 1, mutations: 1}}, resample: {scheme: multinomial, when: always}}}", islands)
 	}
-	hmc := func(chains int) string {
-		return fmt.Sprintf("method={mcmc: {chains: %d, start: prior, epochs: 20, keep: last, move: {hmc: {steps: 1}}}}", chains)
+	hmc := func(chains, together int) string {
+		return fmt.Sprintf("method={mcmc: {chains: %d, together: %d, start: prior, epochs: 20, keep: last, move: {hmc: {steps: 1}}}}", chains, together)
 	}
 	of := func(name, run, config string) Cell {
 		return Cell{Name: name, Kind: Regrouped, Needs: []Need{{Cell: run}}, Config: func(at Place) Config {
@@ -39,7 +39,8 @@ func grouping() *Table {
 		}}
 	}
 	return &Table{Name: "grouping", Kind: Fits, Figures: SBMC.Figures, Cells: []Cell{
-		small("smc-4", smc(4)), small("smc-1", smc(1)), small("smc-2", smc(2)), small("hmc-4", hmc(4)), small("hmc-2", hmc(2)),
+		small("smc-4", smc(4)), small("smc-1", smc(1)), small("smc-2", smc(2)), small("hmc-4", hmc(4, 1)), small("hmc-2", hmc(2, 1)),
+		small("together-4", hmc(4, 2)), small("together-2", hmc(2, 2)), of("pair-together", "together-4", "islands: 1"),
 		of("ones", "smc-4", "islands: 1"), of("pairs", "smc-4", "islands: 2"), of("chains", "hmc-4", "islands: 2"),
 		of("by-evidence", "smc-4", "combine: evidence"),
 		of("decided", "smc-4", "test: 500\ndecide: {abstain: {by: entropy, at: f1}}"),
@@ -117,7 +118,7 @@ func TestRegrouped(t *testing.T) {
 	for _, c := range []struct {
 		whole, few, groups string
 		number             int
-	}{{"", "smc-1", "ones", 4}, {"", "smc-2", "pairs", 2}, {"hmc-4", "hmc-2", "chains", 2}} {
+	}{{"", "smc-1", "ones", 4}, {"", "smc-2", "pairs", 2}, {"hmc-4", "hmc-2", "chains", 2}, {"together-4", "together-2", "pair-together", 2}} {
 		if c.whole != "" {
 			read(c.whole)
 		}

@@ -2,12 +2,8 @@ package paper
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-
-	"github.com/starling-smc/starling/eval"
-	"github.com/starling-smc/starling/uq"
 )
 
 // SBMC is the experiment on MNIST7 of Liang et al., "Scalable Bayesian Monte Carlo: fast uncertainty estimation beyond deep ensembles":
@@ -21,31 +17,19 @@ var SBMC = Table{
 	Reduced: "a few epochs, moves, chains and particles",
 	Errors:  ofMeansByCount,
 	Kind:    Fits,
-	Figures: slices.Concat([]Measure{
-		explained(Measure{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
-			"cells of P = 1, 2 and 4 with s = .25 and .1 are means over disjoint groups of the islands of a run of 8, among which its cost is shared out"),
-		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
-		aside(Measure{Name: "brier", Title: "Brier", Digits: 4, Most: 2, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.Brier }))}),
-		aside(Measure{Name: "ece", Title: "ECE", Digits: 3, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))}),
-		aside(ownMAP("map_accuracy", "its MAP: accuracy", 2, 100, func(e *eval.Evaluation) uq.Number { return 100 * *e.Accuracy })),
-		aside(ownMAP("map_nll", "its MAP: NLL", 4, math.Inf(1), func(e *eval.Evaluation) uq.Number { return e.NLL })),
-		aside(stuckChains),
-	}, evidenceMeasures(), groupMeasures(), byDigit(), decisionMeasures()),
+	Figures: sbmcMeasures(),
 	Misprints: []Misprint{
 		{"A3", "Table 1 prints an NLL of 1.94 for the gold standard of 2e5 epochs, Table 8 .1942. The foreign entropies of both gold standards in Table 1 " +
 			"are not the means of the four groups of Table 8, .673 and .901"},
 		{"A4", "the gold standards of Tables 15 and 16 are not that of Table 8, 93.61 %: here they are taken for runs of the anchored target. Entropies of all " +
 			"digits together in Table 12 are not the means of its digits: .310 / .192 / .118 for the gold standard, .0141 for the ensemble"},
-		{"A7", "the text gives this pair for v = .1, and Table 10 has it for v = 1. The row of the MAP in Table 10 prints one zero too few"},
+		misprintA6, misprintA7,
 	},
-	Cells: sbmcCells(),
+	Cells: withPublished(slices.Concat(pointCells(), overS(), goldCells(), decidedCells(), imdbRows(), sbmcNotRun()), sbmcPrinted, sbmcMisprints),
 	More:  writeSheets(sbmcSheets()),
 
 	Pictures: drawSBMC,
 }
-
-// The prefix of the cells of MNIST7.
-const onMNIST7 = "mnist7-"
 
 // Changes of the reduced protocol.
 var (
@@ -54,26 +38,6 @@ var (
 	fewEvery    = []string{"method.mcmc.epochs=20"}
 )
 
-// sbmcCells are the rows of the tables.
-func sbmcCells() (cells []Cell) {
-	published := figuresOf(sbmcPrinted)
-	for _, c := range slices.Concat(pointCells(), overS(), goldCells(), decidedCells(), imdbRows(), sbmcNotRun()) {
-		if c.Published == nil {
-			c.Published = published[c.Name]
-		}
-		for mark, measures := range sbmcMisprints[c.Name] {
-			for _, m := range measures {
-				if c.Misprints == nil {
-					c.Misprints = map[string]string{}
-				}
-				c.Misprints[m] = mark
-			}
-		}
-		cells = append(cells, c)
-	}
-	return cells
-}
-
 // sbmcMisprints are the figures of cells that have a mark.
 var sbmcMisprints = map[string]map[string][]string{
 	"mnist7-gold-2e5":     {"A3": {"nll", "epistemic_foreign"}},
@@ -81,8 +45,6 @@ var sbmcMisprints = map[string]map[string][]string{
 	"mnist7-s25-gold-2e4": {"A4": {"accuracy", "nll"}},
 	"mnist7-s10-gold-2e4": {"A4": {"accuracy", "nll"}},
 	"mnist7-ensemble":     {"A4": {"epistemic_all"}},
-	"imdb-v1-map":         {"A7": {"epistemic_meta_json"}},
-	"imdb-v1-s10-smc-p8":  {"A7": {"accuracy", "nll"}},
 }
 
 // sbmcCell is a preset of MNIST7 with changes.
@@ -142,29 +104,18 @@ func overS() (cells []Cell) {
 				sbmcCell(row.name+"-hmc-p1", "smc", slices.Concat(few, fewEvery, []string{"method.mcmc.chains=4"}), append(target[:len(target):len(target)], chains(10))...))
 			continue
 		}
-		smc, hmc := row.name+"-smc-p", row.name+"-hmc-p"
+		smc, hmc := onMNIST7+row.name+"-smc-p", onMNIST7+row.name+"-hmc-p"
 		for _, p := range []int{1, 2, 4} {
-			cells = append(cells, part(fmt.Sprint(onMNIST7, smc, p), smc+"8", p, p, ""), part(fmt.Sprint(onMNIST7, hmc, p), hmc+"8", 10*p, p, ""))
+			cells = append(cells, part(fmt.Sprint(smc, p), smc+"8", p, p, ""), part(fmt.Sprint(hmc, p), hmc+"8", 10*p, p, ""))
 		}
 		cells = append(cells,
-			sbmcCell(smc+"8", "smc", slices.Concat(few, fewSMC), append(target[:len(target):len(target)], moves)...),
-			sbmcCell(hmc+"8", "smc", slices.Concat(few, fewEvery, []string{"method.mcmc.chains=8"}), append(target[:len(target):len(target)], chains(80))...))
+			sbmcCell(row.name+"-smc-p8", "smc", slices.Concat(few, fewSMC), append(target[:len(target):len(target)], moves)...),
+			sbmcCell(row.name+"-hmc-p8", "smc", slices.Concat(few, fewEvery, []string{"method.mcmc.chains=8"}), append(target[:len(target):len(target)], chains(80))...))
 		for _, p := range []int{2, 4, 8} {
-			cells = append(cells, part(fmt.Sprint(onMNIST7, smc, p, "-evidence"), smc+"8", p, p, "combine: evidence\n"))
+			cells = append(cells, part(fmt.Sprint(smc, p, "-evidence"), smc+"8", p, p, "combine: evidence\n"))
 		}
 	}
 	return cells
-}
-
-// part is a cell that regroups a run of another cell: by so many islands or chains, in the reduced protocol by fewer. More are further lines of its
-// config.
-func part(name, of string, islands, reduced int, more string) Cell {
-	return Cell{
-		Name: name, Kind: Regrouped, Needs: []Need{{Cell: onMNIST7 + of}}, Reduced: []string{fmt.Sprint("islands=", reduced)},
-		Config: func(at Place) Config {
-			return Config{fmt.Appendf(nil, "of: %q\nislands: %d\n%s", at.network(), islands, more), "regrouped from " + onMNIST7 + of}
-		},
-	}
 }
 
 // goldCells are the gold standards: of the full posterior, and of anchored ones, as Tables 15 and 16 seem to have them.
@@ -185,7 +136,7 @@ func goldCells() (cells []Cell) {
 func decidedCells() (cells []Cell) {
 	for _, of := range decided {
 		for _, cut := range cuts {
-			cells = append(cells, part(decidedCell(of.name, cut.name), of.run, of.islands, of.reduced,
+			cells = append(cells, part(decidedCell(of.name, cut.name), onMNIST7+of.run, of.islands, of.reduced,
 				fmt.Sprintf("test: 2000\ndecide: {abstain: {by: classifier, at: %s}}\n", cut.at)))
 		}
 	}
@@ -195,8 +146,8 @@ func decidedCells() (cells []Cell) {
 // imdbRows are the rows of IMDb's tables, and those of Laplace: the runs of SBMCHeads.
 func imdbRows() (cells []Cell) {
 	for _, c := range SBMCHeads.Cells {
-		if strings.HasPrefix(c.Name, "mnist7-laplace") || strings.HasPrefix(c.Name, "imdb-v") {
-			cells = append(cells, Cell{Name: c.Name, Published: c.Published, Substitute: c.Substitute, From: &SBMCHeads})
+		if strings.HasPrefix(c.Name, "mnist7-laplace") || strings.HasPrefix(c.Name, onIMDb+"v") || strings.HasPrefix(c.Name, onAnswers) {
+			cells = append(cells, Cell{Name: c.Name, Published: c.Published, Misprints: c.Misprints, Substitute: c.Substitute, From: &SBMCHeads})
 		}
 	}
 	return cells
@@ -217,8 +168,8 @@ func sbmcNotRun() (cells []Cell) {
 		}
 	}
 	for _, t := range sbmcPrinted {
-		for line := range strings.Lines(strings.TrimSpace(t.cells)) {
-			if name := strings.Fields(line)[0]; strings.HasPrefix(name, "cifar10-") {
+		for _, name := range t.names() {
+			if strings.HasPrefix(name, "cifar10-") {
 				cells = append(cells, Cell{Name: name, NotRun: why})
 			}
 		}

@@ -10,9 +10,6 @@ import (
 
 // Decisions of SBMC's runs by a classifier of wrong answers and foreign inputs (Liang et al., section 3.8).
 
-// onAnswers is the prefix of their cells.
-const onAnswers = "answers-"
-
 // decided are the runs whose predictions they decide by, with so many islands, or chains, of a group: in turns of one network or island, and of several.
 var decided = []struct {
 	name, title, run string

@@ -10,7 +10,20 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// What SBMC's runs say beside accuracy and NLL: the evidences of their islands, entropies by digit, and what a classifier of wrong answers finds.
+// sbmcMeasures are those of SBMC and SBMCHeads: beside accuracy and NLL the evidences of islands, entropies by group and by class, calibration as
+// IMDb's tables have it, and what a classifier of wrong answers finds.
+func sbmcMeasures() []Measure {
+	return slices.Concat([]Measure{
+		explained(Measure{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
+			"cells that are regrouped, as their settings say, are means over disjoint groups of the islands of a run of 8, among which its cost is shared out"),
+		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
+		aside(Measure{Name: "brier", Title: "Brier", Digits: 4, Most: 2, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.Brier }))}),
+		aside(Measure{Name: "ece", Title: "ECE", Digits: 3, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))}),
+		aside(ownMAP("map_accuracy", "its MAP: accuracy", 2, 100, func(e *eval.Evaluation) uq.Number { return 100 * *e.Accuracy })),
+		aside(ownMAP("map_nll", "its MAP: NLL", 4, math.Inf(1), func(e *eval.Evaluation) uq.Number { return e.NLL })),
+		aside(stuckChains),
+	}, evidenceMeasures(), groupMeasures(), byClass(), oneProbability(), decisionMeasures())
+}
 
 // evidenceMeasures say how far evidence weights can be trusted.
 func evidenceMeasures() []Measure {
@@ -31,12 +44,12 @@ func evidenceMeasures() []Measure {
 // aleatoric are figures of a group, as epistemic and total.
 const aleatoric = "aleatoric_"
 
-// The groups of Table 12, which are also of all test examples together, and the mean over the four groups of foreign inputs, as Table 1 has it.
-const allDigits, foreignMean = "all", "foreign"
+// The groups of all test examples together, and the mean over the four groups of MNIST7's foreign inputs, as Table 1 has it.
+const allClasses, foreignMean = "all", "foreign"
 
 func digit(c int) string { return fmt.Sprint("digit", c) }
 
-// digits are those of MNIST7 that the network knows.
+// digits are those of MNIST7 that the network knows, and imdbClasses the signs of reviews.
 func digits() (names []string) {
 	for c := range 8 {
 		names = append(names, digit(c))
@@ -44,8 +57,10 @@ func digits() (names []string) {
 	return names
 }
 
-// byDigit are the entropies of Table 12, and the mean of the foreign ones.
-func byDigit() (measures []Measure) {
+var imdbClasses = []string{"negative", "positive"}
+
+// byClass are the entropies of Tables 12 (digits), 13 and 14 (IMDb), and the mean of MNIST7's foreign ones.
+func byClass() (measures []Measure) {
 	kinds := []struct {
 		prefix string
 		of     func(*uq.Group) uq.Number
@@ -54,28 +69,30 @@ func byDigit() (measures []Measure) {
 		{epistemic, func(g *uq.Group) uq.Number { return g.Epistemic }},
 	}
 	for _, k := range kinds {
-		for c := range 8 {
-			measures = append(measures, beside(k.prefix+digit(c), func(m *eval.Metrics) *uq.Number {
-				if len(m.GroupsByClass) != 8 {
-					return nil
-				}
-				return new(k.of(&m.GroupsByClass[c]))
-			}))
+		for _, names := range [][]string{digits(), imdbClasses} {
+			for c, name := range names {
+				measures = append(measures, beside(k.prefix+name, func(m *eval.Metrics) *uq.Number {
+					if len(m.GroupsByClass) != len(names) {
+						return nil
+					}
+					return new(k.of(&m.GroupsByClass[c]))
+				}))
+			}
 		}
-		measures = append(measures, beside(k.prefix+allDigits, func(m *eval.Metrics) *uq.Number {
+		measures = append(measures, beside(k.prefix+allClasses, func(m *eval.Metrics) *uq.Number {
 			sum, n := uq.Number(0), 0
 			for i := range m.GroupsByClass {
 				if g := &m.GroupsByClass[i]; g.N > 0 {
 					sum, n = sum+uq.Number(uq.Number(g.N)*k.of(g)), n+g.N
 				}
 			}
-			if n == 0 || len(m.GroupsByClass) != 8 {
+			if n == 0 {
 				return nil
 			}
 			return new(sum / uq.Number(n))
 		}))
 	}
-	for _, name := range mnist7Groups {
+	for _, name := range slices.Concat(mnist7Groups, imdbGroups) {
 		measures = append(measures, beside(aleatoric+name, func(m *eval.Metrics) *uq.Number {
 			if g := groupOf(m, name); g != nil {
 				return &g.Aleatoric
@@ -96,7 +113,7 @@ func byDigit() (measures []Measure) {
 	}))
 }
 
-// decisionFigures are the figures of Tables 4a and 4b, the two-level accuracy at the same threshold, and of each kind of rows the share that abstains.
+// decisionFigures are the figures of Tables 4 to 7, the two-level accuracy at the same threshold, and of each kind of rows the share that abstains.
 var decisionFigures = []string{"precision", "recall", "f1", "auc", "two_level", abstains + right, abstains + wrong, abstains + foreign}
 
 // decisionMeasures are those figures, and the two-level accuracy over the thresholds. Runs without a rule to abstain have none.
@@ -132,14 +149,17 @@ func sbmcSheets() (sheets []sheet) {
 	add("Epistemic entropy in nats", single(epistemic, []int{3}, append(groups[:len(groups):len(groups)], foreignMean), append(groups[:len(groups):len(groups)], "foreign, mean of four")...))
 	add("Total entropy in nats", single(total, []int{3}, groups, groups...))
 	sheets = append(sheets, separation("", onMNIST7, mnist7Groups))
-	names := append(digits(), allDigits)
+	names := append(digits(), allClasses)
 	for _, kind := range []string{total, aleatoric, epistemic} {
 		added := len(sheets)
 		add("By digit (Table 12): "+kind[:len(kind)-1]+" entropy in nats", single(kind, []int{3}, names, names...))
 		sheets[added].printed = true
 	}
-	add("Wrong answers and foreign inputs (Tables 4a and 4b)", single("", []int{3}, decisionFigures,
-		"precision", "recall", "F1", "AUC", "two-level accuracy", "right answers that abstain", "wrong answers", "foreign inputs"))
-	sheets[len(sheets)-1].of = onAnswers
-	return sheets
+	return append(sheets, decisionSheet("Wrong answers and foreign inputs (Tables 4a to 6); in parentheses the paper's"))
+}
+
+// decisionSheet shows the cells that decide.
+func decisionSheet(title string) sheet {
+	return sheet{title: title, first: "cell", of: onAnswers, paper: true, columns: single("", []int{3}, decisionFigures,
+		"precision", "recall", "F1", "AUC", "two-level accuracy", "right answers that abstain", "wrong answers", "foreign inputs")}
 }

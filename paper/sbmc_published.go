@@ -136,6 +136,34 @@ cifar10-s20-hmc-p4 90.73 .02 .2840 .1406 .03368  .1368  .4524  .2909 .9611
 `},
 }
 
+// names are the cells of the lines.
+func (t *printedTable) names() (all []string) {
+	for line := range strings.Lines(strings.TrimSpace(t.cells)) {
+		all = append(all, strings.Fields(line)[0])
+	}
+	return all
+}
+
+// withPublished gives cells the figures that the tables print, and the marks of those that the paper contradicts: by cell and mark the measures.
+func withPublished(cells []Cell, tables []printedTable, marks map[string]map[string][]string) []Cell {
+	published := figuresOf(tables)
+	for i := range cells {
+		c := &cells[i]
+		if c.Published == nil {
+			c.Published = published[c.Name]
+		}
+		for mark, measures := range marks[c.Name] {
+			for _, m := range measures {
+				if c.Misprints == nil {
+					c.Misprints = map[string]string{}
+				}
+				c.Misprints[m] = mark
+			}
+		}
+	}
+	return cells
+}
+
 // figuresOf reads the tables into the published figures of cells. A mistake in them panics: a test reads all.
 func figuresOf(tables []printedTable) map[string]Figures {
 	all := map[string]Figures{}

@@ -199,8 +199,8 @@ func TestSBMCConfigs(t *testing.T) {
 		}
 	}
 	for _, printed := range sbmcPrinted {
-		for line := range strings.Lines(strings.TrimSpace(printed.cells)) {
-			if name := strings.Fields(line)[0]; !seen[name] {
+		for _, name := range printed.names() {
+			if !seen[name] {
 				t.Errorf("table %s: no cell %s", printed.tables, name)
 			}
 		}
@@ -210,7 +210,7 @@ func TestSBMCConfigs(t *testing.T) {
 // The sums of the published figures are right. They were added up apart, from the paper's own tables.
 func TestSBMCPublished(t *testing.T) {
 	groups := slices.Concat([]string{right, wrong}, mnist7Groups)
-	byDigit := append(digits(), allDigits)
+	byDigit := append(digits(), allClasses)
 	for _, c := range []struct {
 		prefix string // of cells
 		kind   string // prefix of figures
@@ -250,22 +250,27 @@ func TestSBMCPublished(t *testing.T) {
 
 // The marks of misprints are explained, each is used, and stands behind the figure in the terminal and in Markdown.
 func TestMisprints(t *testing.T) {
-	used := map[string]bool{}
-	for _, c := range SBMC.Cells {
-		for measure, mark := range c.Misprints {
-			used[mark] = true
-			if !slices.ContainsFunc(SBMC.Misprints, func(m Misprint) bool { return m.Mark == mark }) || c.Published[measure] == nil {
-				t.Errorf("%s: mark %s of %s is not explained, or nothing is published", c.Name, mark, measure)
+	for _, table := range []*Table{&SBMC, &SBMCHeads} {
+		used := map[string]bool{}
+		for _, c := range table.Cells {
+			for measure, mark := range c.Misprints {
+				used[mark] = true
+				if !slices.ContainsFunc(table.Misprints, func(m Misprint) bool { return m.Mark == mark }) || c.Published[measure] == nil {
+					t.Errorf("%s: mark %s of %s is not explained, or nothing is published", c.Name, mark, measure)
+				}
+				r := Row{Cell: c}
+				if _, target := r.target(measure); target {
+					t.Errorf("%s: %s is a target", c.Name, measure)
+				}
 			}
-			r := Row{Cell: c}
-			if _, target := r.target(measure); target {
-				t.Errorf("%s: %s is a target", c.Name, measure)
+			if c.Published[eceClass1] != nil && c.Misprints[eceClass1] != "A6" {
+				t.Errorf("%s: what IMDb's tables call ECE has mark %q, want A6", c.Name, c.Misprints[eceClass1])
 			}
 		}
-	}
-	for _, m := range SBMC.Misprints {
-		if !used[m.Mark] {
-			t.Errorf("no figure has the mark %s", m.Mark)
+		for _, m := range table.Misprints {
+			if !used[m.Mark] {
+				t.Errorf("%s: no figure has the mark %s", table.Name, m.Mark)
+			}
 		}
 	}
 	for name := range sbmcMisprints {
@@ -337,8 +342,8 @@ func TestRowsOfAnotherTable(t *testing.T) {
 			t.Errorf("%s: %d runs with protocol %q, table sbmc-heads has %d", r.Name, len(r.Runs), r.Protocol, want[r.Name])
 		}
 	}
-	if n != 3+24 {
-		t.Errorf("%d rows of another table, want Laplace's 3 and IMDb's 24", n)
+	if n != 3+44+12 {
+		t.Errorf("%d rows of another table, want Laplace's 3, and IMDb's 44 and 12 that decide", n)
 	}
 	text := `[{"cell": "imdb-v1-map", "seed": 9, "protocol": "substitute: another encoder, 6,000 rows"}]`
 	if _, err := SBMC.decode([]byte(text)); err == nil || !strings.Contains(err.Error(), "the cell has no runs of its own: they are those of table sbmc-heads") {
