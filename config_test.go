@@ -254,7 +254,7 @@ func FuzzSpecNames(f *testing.F) {
 
 // TestLengthRefused: a length that is none is refused in the same words by both methods, whatever their defaults.
 func TestLengthRefused(t *testing.T) {
-	for preset, method := range map[string]string{"mnist7": "mcmc", "mnist7-smc": "smc"} {
+	for preset, method := range map[string]string{"mnist7-chains": "mcmc", "mnist7-smc": "smc"} {
 		for _, length := range []string{"0", "-1", "-2"} {
 			path := "method." + method + ".move.hmc.length"
 			_, err := Preset(preset, "method."+method+".move.hmc={length: "+length+"}")

@@ -63,7 +63,7 @@ var (
 		imdbMAP,
 		{"laplace", false, 8, "{laplace: {draws: 10}}", imdbFew},
 		{"ensemble", false, 10, "{ensemble: {members: 10}}", []string{"map.epochs=3", "map.restarts=2", "method.ensemble.members=2"}},
-		// Chains as those of preset mnist7.
+		// Chains as those of preset mnist7-chains.
 		{"chains", false, 8, "{mcmc: {chains: 8, start: map, epochs: 1600, keep: 80, move: {hmc: {length: auto}}}}",
 			append(imdbFew[:len(imdbFew):len(imdbFew)], "method.mcmc.chains=2", "method.mcmc.epochs=500", "method.mcmc.keep=4")},
 	}

@@ -28,14 +28,14 @@ func classifiers(ctx context.Context, all []made) error {
 			name string
 			e    *bnn.Ensemble
 		}{{m.preset, m.run.Posterior}}
-		if m.preset == "mnist7" {
+		if m.preset == "mnist7-chains" {
 			ensembles = append(ensembles, struct {
 				name string
 				e    *bnn.Ensemble
-			}{"8 MAPs of mnist7", m.run.Restarts}, struct {
+			}{"8 MAPs of mnist7-chains", m.run.Restarts}, struct {
 				name string
 				e    *bnn.Ensemble
-			}{"best MAP of mnist7", alone(m.run.Restarts, m.run.Chosen)})
+			}{"best MAP of mnist7-chains", alone(m.run.Restarts, m.run.Chosen)})
 		}
 		for _, e := range ensembles {
 			if table[e.name] == nil {

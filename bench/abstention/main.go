@@ -1,4 +1,4 @@
-// Abstention measures what mnist7, mnist7-ensemble and mnist7-smc learn to decide by: docs/results/abstention.md.
+// Abstention measures what mnist7-chains, mnist7-ensemble and mnist7-smc learn to decide by: docs/results/abstention.md.
 //
 //	go run ./bench/abstention [-out runs/abstention] [-seeds 5]
 //
@@ -20,7 +20,7 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-var presets = []string{"mnist7", "mnist7-ensemble", "mnist7-smc"}
+var presets = []string{"mnist7-chains", "mnist7-ensemble", "mnist7-smc"}
 
 const classes = 8
 

@@ -37,7 +37,7 @@ With --out it also writes an HTML page that needs no other file. Its ROC curves 
 configs differ in the seed alone. A file that is there already is replaced only if it is such a page, or
 with --force. Gradients are counted per example and network, in all and in each phase of a run. With --by-cost the run that took the
 fewest is first.`,
-		Example: `  starling compare runs/mnist7 runs/mnist7-smc
+		Example: `  starling compare runs/mnist7 runs/mnist7-chains
   starling compare runs/mnist7-* --by-cost
   starling compare runs/mine runs/mine-2 --data held-out.csv
   starling compare runs/mnist7 runs/mnist7-smc --out compare.html`,

@@ -33,12 +33,12 @@ import (
 const slowest = time.Minute
 
 // manySeeds are the presets that are run with three seeds by default. Together they have every kind of phase and diagnostic.
-var manySeeds = map[string][]string{"mnist7": {"1", "2", "3"}, "mnist7-smc": {"1", "2", "3"}}
+var manySeeds = map[string][]string{"mnist7": {"1", "2", "3"}, "mnist7-chains": {"1", "2", "3"}, "mnist7-smc": {"1", "2", "3"}}
 
 func main() {
 	var o options
 	flag.StringVar(&o.presets, "presets", "", "`names` with commas between them (default: those that take under a minute)")
-	flag.StringVar(&o.seeds, "seeds", "", "`numbers` with commas between them (default: the preset's own, and 1,2,3 of mnist7 and mnist7-smc)")
+	flag.StringVar(&o.seeds, "seeds", "", "`numbers` with commas between them (default: the preset's own, and 1,2,3 of mnist7, mnist7-chains and mnist7-smc)")
 	flag.StringVar(&o.kernels, "kernels", "", "`names` with commas between them (default: those of this processor)")
 	flag.StringVar(&o.purego, "purego", "", "`OLD,NEW` built with -tags purego, to be compared as well")
 	flag.StringVar(&o.data, "data-dir", os.Getenv("STARLING_DATA"), "`folder` of the data sets that are not built in")
