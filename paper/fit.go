@@ -75,14 +75,15 @@ type fitDone struct {
 	*starling.Run
 	Metrics *eval.Metrics
 
-	ctx      context.Context
-	options  starling.Options
-	assessed *eval.Assessment   // nil: not yet
-	figures  map[string]float64 // those of beside; nil: not yet
-	test     *uq.Predictive     // of the test examples; nil: not yet
-	ofClass1 *uq.Number         // of a group of Regrouped, kept with it; nil: not known
-	origin   *bnn.Ensemble      // the first of runs together; nil: it is none of Together
-	twoLevel Values             // of a group of Regrouped that decides by a classifier, as twoLevel has it; nil: it is none
+	ctx         context.Context
+	options     starling.Options
+	assessed    *eval.Assessment   // nil: not yet
+	figures     map[string]float64 // those of beside; nil: not yet
+	test        *uq.Predictive     // of the test examples; nil: not yet
+	calibration *unseen            // nil: not yet
+	ofClass1    *uq.Number         // of a group of Regrouped, kept with it; nil: not known
+	origin      *bnn.Ensemble      // the first of runs together; nil: it is none of Together
+	twoLevel    Values             // of a group of Regrouped that decides by a classifier, as twoLevel has it; nil: it is none
 }
 
 // tell reports the progress of figures that take long.
