@@ -15,7 +15,7 @@ var SBMCHeads = Table{
 	Title: "Heads of trained networks: Tables 1, 3, 5, 6, 9 to 11, 13, 14 and 17 to 20 of Liang et al., Scalable Bayesian Monte Carlo: fast uncertainty " +
 		"estimation beyond deep ensembles",
 	Reduced:   "a few epochs, chains, islands and particles",
-	Errors:    ofMeans,
+	Errors:    ofMeansByCount,
 	Kind:      Fits,
 	Figures:   sbmcMeasures(),
 	Misprints: []Misprint{misprintA6, misprintA7},

@@ -213,27 +213,11 @@ func TestHeadFigures(t *testing.T) {
 		}
 		return &m.Groups[i]
 	}
-	// What IMDb's tables call ECE, from the definition: Σ n_b/n |share of right answers − mean of P(class 1)| over 15 bins of P(class 1).
 	p, err := run.Spec.Load(dir, run.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := run.Posterior.Predict(t.Context(), p.Test, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var gaps [15]float64
-	for i, y := range p.Test.Labels {
-		p1 := v.Probs[2*i+1]
-		gaps[int(math.Ceil(p1*15))-1] -= p1
-		if (p1 > .5) == (y == 1) {
-			gaps[int(math.Ceil(p1*15))-1]++
-		}
-	}
-	printed := 0.
-	for _, gap := range gaps {
-		printed += math.Abs(gap) / 1000
-	}
+	printed := errorOfClass1(t, run, p.Test)
 	for name, want := range map[string]uq.Number{
 		"accuracy": 100 * *m.Accuracy, "nll": m.NLL, "map_accuracy": 100 * *m.MAP.Accuracy, "map_nll": m.MAP.NLL,
 		"epistemic_right": group("correct").Epistemic, "total_right": group("correct").Total, "total_lipsum": group("lipsum").Total,
@@ -263,15 +247,40 @@ func TestHeadFigures(t *testing.T) {
 			t.Errorf("the sheets lack %q:\n%s", want, text)
 		}
 	}
-	if _, point := madeOf(t, "imdb-v1-map", dir, out, 0); point.Figures["stuck"] != nil || point.Figures["accuracy"][0] != point.Figures["map_accuracy"][0] {
+	own, point := madeOf(t, "imdb-v1-map", dir, out, 0)
+	if point.Figures["stuck"] != nil || point.Figures["accuracy"][0] != point.Figures["map_accuracy"][0] {
 		t.Errorf("a point estimate: %+v", point.Figures)
 	}
-	// Of all islands together a group is the run itself, and what takes its predictions is kept with it.
-	for _, cell := range []string{"answers-imdb-v1-map-f1", "imdb-v1-s10-hmc-p4"} {
-		if _, part := madeOf(t, cell, dir, out, 0); len(part.Figures["ece_class1"]) != 1 || part.Figures["ece_class1"][0] == row.Figures["ece_class1"][0] {
-			t.Errorf("%s: %v", cell, part.Figures["ece_class1"])
+	// That of a cell that decides is of the half that is scored, and a cell of fewer islands has its own.
+	halve(p, 1)
+	_, decided := madeOf(t, "answers-imdb-v1-map-f1", dir, out, 0)
+	if want := errorOfClass1(t, own.(*fitDone), p.Test); math.Abs(float64(decided.Figures["ece_class1"][0])-want) > 1e-12 {
+		t.Errorf("a half has the error %v, want %v", decided.Figures["ece_class1"], want)
+	}
+	if _, few := madeOf(t, "imdb-v1-s10-hmc-p4", dir, out, 0); len(few.Figures["ece_class1"]) != 1 || few.Figures["ece_class1"][0] == row.Figures["ece_class1"][0] {
+		t.Errorf("fewer islands: %v", few.Figures["ece_class1"])
+	}
+}
+
+// errorOfClass1 is what IMDb's tables call ECE, from the definition: Σ n_b/n |share of right answers − mean of P(class 1)| over 15 bins of P(class 1).
+func errorOfClass1(t *testing.T, d *fitDone, set *data.Set) (sum float64) {
+	t.Helper()
+	v, err := d.Posterior.Predict(t.Context(), set, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gaps [15]float64
+	for i, y := range set.Labels {
+		p1 := v.Probs[2*i+1]
+		gaps[int(math.Ceil(p1*15))-1] -= p1
+		if (p1 > .5) == (y == 1) {
+			gaps[int(math.Ceil(p1*15))-1]++
 		}
 	}
+	for _, gap := range gaps {
+		sum += math.Abs(gap) / float64(set.Len())
+	}
+	return sum
 }
 
 // Stuck chains are counted over all findings, by the run's own words.
