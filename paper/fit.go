@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
@@ -196,6 +197,31 @@ func validationNLL(d *fitDone) (float64, error) {
 	}
 	nll, _, err := eval.Validation(d.ctx, d.Posterior, p.Validate, p, pool.New(d.options.Threads))
 	return float64(nll), err
+}
+
+// unseen are a run's data, and its predictions for their calibration examples.
+type unseen struct {
+	data *data.Problem
+	*uq.Predictive
+}
+
+// unseen predicts the calibration examples, once for all figures.
+func (d *fitDone) unseen() (*unseen, error) {
+	if d.calibration == nil {
+		p, err := d.Spec.Load(d.options.DataDir, d.Schema)
+		if err != nil {
+			return nil, &starling.DataError{Err: err}
+		}
+		if p.Calibrate == nil {
+			return nil, errLacks
+		}
+		known, err := d.Posterior.Predict(d.ctx, p.Calibrate, pool.New(d.options.Threads))
+		if err != nil {
+			return nil, err
+		}
+		d.calibration = &unseen{p, known}
+	}
+	return d.calibration, nil
 }
 
 // population is the sampling of a run that has a population: chains of a particle each are none.

@@ -3,7 +3,6 @@ package paper
 import (
 	"slices"
 
-	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/decide"
 	"github.com/starling-smc/starling/eval"
@@ -12,31 +11,6 @@ import (
 )
 
 // What a run of SBMCContest says of the calibration examples, which it has not learnt from, and of the foreign inputs beside them.
-
-// unseen are a run's data, and its predictions for their calibration examples.
-type unseen struct {
-	data *data.Problem
-	*uq.Predictive
-}
-
-// unseen predicts the calibration examples, once for all figures.
-func (d *fitDone) unseen() (*unseen, error) {
-	if d.calibration == nil {
-		p, err := d.Spec.Load(d.options.DataDir, d.Schema)
-		if err != nil {
-			return nil, &starling.DataError{Err: err}
-		}
-		if p.Calibrate == nil {
-			return nil, errLacks
-		}
-		known, err := d.Posterior.Predict(d.ctx, p.Calibrate, pool.New(d.options.Threads))
-		if err != nil {
-			return nil, err
-		}
-		d.calibration = &unseen{p, known}
-	}
-	return d.calibration, nil
-}
 
 // nllAt is the NLL of the calibration examples, with probabilities corrected at a temperature.
 func (u *unseen) nllAt(temperature float64) float64 {
