@@ -162,7 +162,7 @@ type RHat struct {
 
 // mixing is the R-hats in short.
 func (r RHat) mixing() string {
-	return say(" (R-hat: median %.2f, 95th percentile %.2f; want at most %.1f)", r.Median, r.Q95, MostRHat)
+	return say(" (R-hat: median %.2f, want at most %.1f; 95th percentile %.2f)", r.Median, MostRHat, r.Q95)
 }
 
 // means is all that is known.

@@ -15,8 +15,8 @@ type Biased struct{ Move, Step string }
 
 func (f Biased) words() words {
 	return words{
-		look: warning, says: f.Move + " has no accept step, so its draws are biased", means: "the step and the noise of the mini-batches make the bias",
-		cure: say("take a smaller step (%s) or larger batches", f.Step), help: helpMoves,
+		look: note, says: f.Move + " has no accept step, so its draws are biased", means: "the step and the noise of the mini-batches make the bias",
+		cure: say("halve the step (%s), and see whether predictions change", f.Step),
 	}
 }
 
