@@ -94,7 +94,7 @@ func (c *chain) newGuide() (*guide, error) {
 // on each other. The filters' estimates are averaged, and their spread is the standard error: it has the errors of their particles, too. One filter
 // has that of its own weights alone.
 
-const weighted = 64 // draws of each filter
+const drawsPerFilter = 64 // draws of each filter
 
 // weigh estimates the evidence of the scan by the prediction of one filter. It comes after the last step: it moves the state of the likelihood.
 func (c *chain) weigh(filter int) {
@@ -106,7 +106,7 @@ func (c *chain) weigh(filter int) {
 	for _, l := range t.mean {
 		base += l
 	}
-	logw := make([]float64, weighted)
+	logw := make([]float64, drawsPerFilter)
 	for i := range logw {
 		copy(c.y, t.origin)
 		for k, together := range t.coupled {

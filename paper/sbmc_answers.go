@@ -26,7 +26,7 @@ var cuts = []struct{ name, title, at string }{{"half", "τ = .5", "{threshold: 0
 func decidedCell(of, cut string) string { return onAnswers + of + "-" + cut }
 
 // abstains is the prefix of the shares of rows that abstain: of right answers, of wrong ones, of foreign inputs.
-const abstains, foreign = "abstains_", "foreign"
+const abstains = "abstains_"
 
 // drawConfusion has a matrix for each run and cut (Figure 13): of each kind of rows, the shares that are answered and that abstain. The paper has
 // wrong answers and foreign inputs as one kind.

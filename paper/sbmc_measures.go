@@ -45,7 +45,7 @@ func evidenceMeasures() []Measure {
 const aleatoric = "aleatoric_"
 
 // The groups of all test examples together, and the mean over the four groups of MNIST7's foreign inputs, as Table 1 has it.
-const allClasses, foreignMean = "all", "foreign"
+const allClasses, foreign = "all", "foreign"
 
 func digit(c int) string { return fmt.Sprint("digit", c) }
 
@@ -100,7 +100,7 @@ func byClass() (measures []Measure) {
 			return nil
 		}))
 	}
-	return append(measures, beside(epistemic+foreignMean, func(m *eval.Metrics) *uq.Number {
+	return append(measures, beside(epistemic+foreign, func(m *eval.Metrics) *uq.Number {
 		mean := uq.Number(0)
 		for _, name := range mnist7Groups {
 			g := groupOf(m, name)
@@ -146,7 +146,7 @@ func sbmcSheets() (sheets []sheet) {
 		sheets = append(sheets, sheet{title: title + "; in parentheses the paper's", first: "cell", of: onMNIST7, paper: true, columns: slices.Concat(columns...)})
 	}
 	groups := slices.Concat([]string{right, wrong}, mnist7Groups)
-	add("Epistemic entropy in nats", single(epistemic, []int{3}, append(groups[:len(groups):len(groups)], foreignMean), append(groups[:len(groups):len(groups)], "foreign, mean of four")...))
+	add("Epistemic entropy in nats", single(epistemic, []int{3}, append(groups[:len(groups):len(groups)], foreign), append(groups[:len(groups):len(groups)], "foreign, mean of four")...))
 	add("Total entropy in nats", single(total, []int{3}, groups, groups...))
 	sheets = append(sheets, separation("", onMNIST7, mnist7Groups))
 	names := append(digits(), allClasses)

@@ -64,7 +64,7 @@ func (m *means) marks(class string) []chart.Mark {
 func (t *Table) overBoth(rows map[string]*Row, id string, axis chart.Axis, at []float64, samplers []sampler) []byte {
 	var panels []panel
 	for _, y := range []struct{ name, title, label string }{
-		{"accuracy", "accuracy", "accuracy in %"}, {epistemic + foreignMean, "foreign inputs", "epistemic entropy in nats, mean of four groups"},
+		{"accuracy", "accuracy", "accuracy in %"}, {epistemic + foreign, "foreign inputs", "epistemic entropy in nats, mean of four groups"},
 	} {
 		c := chart.Chart{ID: id + "-" + y.name, Title: y.title, X: axis, Y: chart.Axis{Label: y.label}, Height: sbmcHeight}
 		for i, s := range samplers {

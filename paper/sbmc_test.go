@@ -223,7 +223,7 @@ func TestSBMCPublished(t *testing.T) {
 		{onMNIST7, "", []string{"brier"}, 3.22135 + 1.1159, 0},
 		{onMNIST7, epistemic, groups, 38.56279 + 22.90255 + 3.94, 0},
 		{onMNIST7, total, groups, 114.3658 + 51.2179, 0},
-		{onMNIST7, epistemic, []string{foreignMean}, 7.229, .419},
+		{onMNIST7, epistemic, []string{foreign}, 7.229, .419},
 		{onMNIST7, total, byDigit, 12.0752, 0}, {onMNIST7, epistemic, byDigit, 2.474339, 0}, {onMNIST7, aleatoric, append(byDigit, mnist7Groups...), 17.08128, 0},
 		{onAnswers, "", []string{"precision"}, 9.671, .109}, {onAnswers, "", []string{"recall"}, 7.301, .173},
 		{onAnswers, "", []string{"f1"}, 7.543, .191}, {onAnswers, "", []string{"auc"}, 10.336, .084},
