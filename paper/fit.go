@@ -131,6 +131,15 @@ func beside(name string, metric func(*eval.Metrics) *uq.Number) Measure {
 	return Measure{Name: name, Title: name, Most: math.Inf(1), Beside: true, Of: optional(metric)}
 }
 
+// problem reads the run's data, anew each time: who asks may change them.
+func (d *fitDone) problem() (*data.Problem, error) {
+	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
+	if err != nil {
+		return nil, &starling.DataError{Err: err}
+	}
+	return p, nil
+}
+
 // regression returns the predictions for the run's test examples.
 func (d *fitDone) regression() (*eval.Regression, error) {
 	if d.assessed == nil {
@@ -188,9 +197,9 @@ func width90(d *fitDone) (float64, error) {
 
 // validationNLL is the NLL of the posterior on the run's validation examples.
 func validationNLL(d *fitDone) (float64, error) {
-	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
+	p, err := d.problem()
 	if err != nil {
-		return 0, &starling.DataError{Err: err}
+		return 0, err
 	}
 	if p.Validate == nil {
 		return 0, errLacks
@@ -208,9 +217,9 @@ type unseen struct {
 // unseen predicts the calibration examples, once for all figures.
 func (d *fitDone) unseen() (*unseen, error) {
 	if d.calibration == nil {
-		p, err := d.Spec.Load(d.options.DataDir, d.Schema)
+		p, err := d.problem()
 		if err != nil {
-			return nil, &starling.DataError{Err: err}
+			return nil, err
 		}
 		if p.Calibrate == nil {
 			return nil, errLacks

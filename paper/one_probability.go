@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/uq"
@@ -43,9 +42,9 @@ func (d *fitDone) confidence() (*uq.Number, error) {
 	if d.Net.Classes() != 2 {
 		return nil, nil
 	}
-	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
+	p, err := d.problem()
 	if err != nil {
-		return nil, &starling.DataError{Err: err}
+		return nil, err
 	}
 	v, err := d.Posterior.Predict(d.ctx, p.Test, pool.New(d.options.Threads))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 func sbmcMeasures() []Measure {
 	return slices.Concat([]Measure{
 		explained(Measure{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: one(accuracy)},
-			"cells that are regrouped, as their settings say, are means over disjoint groups of the islands of a run of 8, among which its cost is shared out"),
+			"regrouped cells (their settings say so) are means over disjoint groups of the islands of a run of 8. The groups share its cost"),
 		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: one(of(func(m *eval.Metrics) *uq.Number { return &m.NLL }))},
 		aside(Measure{Name: "brier", Title: "Brier", Digits: 4, Most: 2, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.Brier }))}),
 		aside(Measure{Name: "ece", Title: "ECE", Digits: 3, Most: 1, Of: one(of(func(m *eval.Metrics) *uq.Number { return m.ECE }))}),

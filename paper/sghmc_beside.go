@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/pool"
@@ -66,10 +65,10 @@ func (d *fitDone) beside(in imagery) (map[string]float64, error) {
 	phase := "other weights, fewer members and foreign inputs of " + d.Spec.Name
 	d.tell(method.Status{Phase: phase})
 	defer d.tell(method.Status{Phase: phase, Share: 1, Ended: true})
-	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
+	p, err := d.problem()
 	f := map[string]float64{}
 	if err != nil {
-		return nil, &starling.DataError{Err: err}
+		return nil, err
 	}
 	if err := in.read(d, p, f); err != nil {
 		return nil, err
